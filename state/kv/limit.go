@@ -20,7 +20,10 @@ func RunLimited(tx Tx, fn func(Tx) error) (wrote bool, err error) {
 	if err := fn(l); err != nil {
 		return false, err
 	}
-	return l.wrote, l.failed
+	if l.failed != nil {
+		return false, l.failed
+	}
+	return l.wrote, nil
 }
 
 // limitedTx counts what goes through it to tx.
