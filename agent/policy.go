@@ -1,0 +1,197 @@
+package agent
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// DecisionKind is what policy says of a call.
+type DecisionKind string
+
+// The decisions of a policy, from loose to strict.
+const (
+	DecisionRun    DecisionKind = "run"
+	DecisionAsk    DecisionKind = "ask"
+	DecisionRefuse DecisionKind = "refuse"
+)
+
+// strictness orders decisions; what is no decision at all is the strictest that
+// still lets a person choose.
+func (d DecisionKind) strictness() int {
+	switch d {
+	case DecisionRun:
+		return 0
+	case DecisionRefuse:
+		return 2
+	}
+	return 1
+}
+
+// Verdict is a policy's decision with its reason.
+type Verdict struct {
+	Decision DecisionKind `json:"decision"`
+	// Because is a sentence for the card; empty where nothing needs saying.
+	Because string `json:"because,omitempty"`
+}
+
+// PolicyConfig is the policy as the configuration file writes it.
+type PolicyConfig struct {
+	// RunWithoutApproval lists qualified names of tools that run unasked.
+	// Anything not listed asks.
+	RunWithoutApproval []QualifiedName `json:"runWithoutApproval,omitempty"`
+	// Rules are asked for every call; of those that match, the strictest wins,
+	// and it also wins over the list.
+	Rules []Rule `json:"rules,omitempty"`
+	// Previews maps a tool to the read-only tool that fills its card.
+	Previews map[QualifiedName]QualifiedName `json:"previews,omitempty"`
+	// ReadOnly lists tools that only read, by the desk's own word; what servers
+	// say of themselves does not count. Preview tools are always among them.
+	ReadOnly []QualifiedName `json:"readOnly,omitempty"`
+}
+
+// Rule is one rule of a policy.
+type Rule struct {
+	// Tool is the qualified name that the rule is about.
+	Tool QualifiedName `json:"tool"`
+	// When is a CEL expression over args, tool, server, conversation and call;
+	// empty matches always.
+	When string `json:"when,omitempty"`
+	// Then is run, ask or refuse.
+	Then DecisionKind `json:"then"`
+	// Because is shown on the card.
+	Because string `json:"because,omitempty"`
+}
+
+// Policy says of a call: run, ask or refuse. The zero Policy asks for
+// everything. It is safe for concurrent use.
+type Policy struct {
+	free     map[QualifiedName]bool
+	readOnly map[QualifiedName]bool
+	previews map[QualifiedName]QualifiedName
+	rules    []compiledRule
+}
+
+type compiledRule struct {
+	Rule
+	matches predicate // nil: always
+}
+
+// PolicyInput is what rules see of a call.
+type PolicyInput struct {
+	Tool QualifiedName
+	// Args are the canonical arguments.
+	Args json.RawMessage
+	// Spends is set for a tool that spends money.
+	Spends bool
+	Call   CallID
+	// Conversation are the texts of the messages before the call, oldest first.
+	Conversation []string
+}
+
+// NewPolicy checks and compiles a policy. Its errors name the entry at fault
+// and the position in its expression.
+func NewPolicy(c PolicyConfig) (*Policy, error) {
+	p := &Policy{free: map[QualifiedName]bool{}, readOnly: map[QualifiedName]bool{}, previews: c.Previews}
+	for i, name := range c.RunWithoutApproval {
+		if err := checkQualified(name); err != nil {
+			return nil, fmt.Errorf("policy.runWithoutApproval[%d]: %w", i, err)
+		}
+		p.free[name] = true
+	}
+	for i, name := range c.ReadOnly {
+		if err := checkQualified(name); err != nil {
+			return nil, fmt.Errorf("policy.readOnly[%d]: %w", i, err)
+		}
+		p.readOnly[name] = true
+	}
+	for tool, preview := range c.Previews {
+		for _, name := range []QualifiedName{tool, preview} {
+			if err := checkQualified(name); err != nil {
+				return nil, fmt.Errorf("policy.previews: %w", err)
+			}
+		}
+		p.readOnly[preview] = true
+	}
+	for i, rule := range c.Rules {
+		compiled, err := compileRule(rule)
+		if err != nil {
+			return nil, fmt.Errorf("policy.rules[%d]: %w", i, err)
+		}
+		p.rules = append(p.rules, compiled)
+	}
+	return p, nil
+}
+
+func checkQualified(name QualifiedName) error {
+	if name.Server() == "" || name.Tool() == "" {
+		return fmt.Errorf("%q is no qualified name: write server/tool", name)
+	}
+	return nil
+}
+
+func compileRule(rule Rule) (compiledRule, error) {
+	if err := checkQualified(rule.Tool); err != nil {
+		return compiledRule{}, err
+	}
+	if !slices.Contains([]DecisionKind{DecisionRun, DecisionAsk, DecisionRefuse}, rule.Then) {
+		return compiledRule{}, fmt.Errorf("\"then\" is %q: write run, ask or refuse", rule.Then)
+	}
+	compiled := compiledRule{Rule: rule}
+	if strings.TrimSpace(rule.When) != "" {
+		matches, err := compilePredicate(rule.When)
+		if err != nil {
+			return compiledRule{}, fmt.Errorf("\"when\": %w", err)
+		}
+		compiled.matches = matches
+	}
+	return compiled, nil
+}
+
+// Verdict decides about a call. Whatever goes wrong inside asks.
+func (p *Policy) Verdict(in PolicyInput) Verdict {
+	verdict := Verdict{Decision: DecisionAsk}
+	matched := false
+	consider := func(v Verdict) {
+		if !matched || v.Decision.strictness() > verdict.Decision.strictness() {
+			verdict = v
+		}
+		matched = true
+	}
+	if p.free[in.Tool] {
+		consider(Verdict{Decision: DecisionRun})
+	}
+	for _, rule := range p.rules {
+		if rule.Tool != in.Tool {
+			continue
+		}
+		ok, err := rule.match(in)
+		switch {
+		case err != nil:
+			consider(Verdict{Decision: DecisionAsk, Because: fmt.Sprintf("a rule could not be read: %v", err)})
+		case ok:
+			consider(Verdict{Decision: rule.Then, Because: rule.Because})
+		}
+	}
+	if in.Spends && verdict.Decision == DecisionRun {
+		return Verdict{Decision: DecisionAsk, Because: "spends money"}
+	}
+	if in.Spends && verdict.Decision == DecisionAsk && verdict.Because == "" {
+		verdict.Because = "spends money"
+	}
+	return verdict
+}
+
+func (r compiledRule) match(in PolicyInput) (bool, error) {
+	if r.matches == nil {
+		return true, nil
+	}
+	return r.matches(in)
+}
+
+// ReadOnly reports whether the desk's policy says that the tool only reads.
+func (p *Policy) ReadOnly(name QualifiedName) bool { return p.readOnly[name] }
+
+// Preview is the tool that fills the card of name; empty if none does.
+func (p *Policy) Preview(name QualifiedName) QualifiedName { return p.previews[name] }

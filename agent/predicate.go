@@ -1,0 +1,75 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"cel.dev/cel-go/cel"
+)
+
+// predicate is a compiled "when". Its error means that it could not decide.
+type predicate func(PolicyInput) (bool, error)
+
+// What one evaluation may cost: rules are a few comparisons, so these are
+// generous, and they end a rule that loops over a hostile argument.
+const (
+	predicateCost = 100_000
+	predicateTime = 100 * time.Millisecond
+)
+
+// compilePredicate compiles a CEL expression that must give a bool. Its errors
+// hold the position of the fault.
+func compilePredicate(expression string) (predicate, error) {
+	env, err := cel.NewEnv(
+		cel.Variable("args", cel.DynType),
+		cel.Variable("tool", cel.StringType),
+		cel.Variable("server", cel.StringType),
+		cel.Variable("call", cel.StringType),
+		cel.Variable("conversation", cel.ListType(cel.StringType)),
+	)
+	if err != nil {
+		return nil, fmt.Errorf("preparing rules: %w", err)
+	}
+	ast, issues := env.Compile(expression)
+	if issues.Err() != nil {
+		return nil, fmt.Errorf("%s", oneLine(issues.Err().Error()))
+	}
+	if ast.OutputType() != cel.BoolType && ast.OutputType() != cel.DynType {
+		return nil, fmt.Errorf("gives %s, not true or false", ast.OutputType())
+	}
+	program, err := env.Program(ast, cel.CostLimit(predicateCost), cel.InterruptCheckFrequency(100))
+	if err != nil {
+		return nil, fmt.Errorf("preparing a rule: %w", err)
+	}
+	return func(in PolicyInput) (bool, error) { return evaluate(program, in) }, nil
+}
+
+func evaluate(program cel.Program, in PolicyInput) (bool, error) {
+	var args map[string]any
+	if err := json.Unmarshal(in.Args, &args); err != nil {
+		return false, fmt.Errorf("arguments cannot be read: %w", err)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), predicateTime)
+	defer cancel()
+	value, _, err := program.ContextEval(ctx, map[string]any{
+		"args":         args,
+		"tool":         in.Tool.Tool(),
+		"server":       in.Tool.Server(),
+		"call":         string(in.Call),
+		"conversation": in.Conversation,
+	})
+	if err != nil {
+		return false, err
+	}
+	decided, ok := value.Value().(bool)
+	if !ok {
+		return false, fmt.Errorf("gave %v, not true or false", value.Type())
+	}
+	return decided, nil
+}
+
+// oneLine folds a text of several lines, so that an error stays one line.
+func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
