@@ -101,7 +101,7 @@ func testErrorRollsBack(t *testing.T, s kv.Store) {
 		}
 		return errOwn
 	})
-	if err != errOwn { //nolint:errorlint // as it is, not wrapped
+	if err != errOwn { // as it is, not wrapped
 		t.Errorf("error is %v, want that of the function", err)
 	}
 	wantValue(t, s, "a", "1")
