@@ -1,0 +1,167 @@
+package client
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"sync"
+)
+
+// exchange is what the transport saw of one request. The SDK's errors cannot
+// be relied upon for this: they call a request "rejected" that was executed,
+// and report the death of one stream as the answer to all requests.
+//
+// It travels in the context of the SDK's call. Its methods are safe for
+// concurrent use.
+type exchange struct {
+	mu sync.Mutex
+	// entered: the transport was asked to send the request.
+	entered bool
+	// finished: the outcome was judged, so nothing may leave any more.
+	finished bool
+	// left: bytes left, or nobody can tell.
+	left bool
+	// conn carries the request since it had written base times.
+	conn *countedConn
+	base int
+	// status is the HTTP status of the answer to the request itself.
+	status int
+	// id is the JSON-RPC id of the request.
+	id json.RawMessage
+	// reply is the server's answer, nil until it came.
+	reply *reply
+}
+
+// reply is a JSON-RPC answer in the server's own bytes.
+type reply struct {
+	result json.RawMessage // nil if there is none
+	err    *replyError     // nil if there is none
+}
+
+// replyError is a JSON-RPC error.
+type replyError struct {
+	Code    int    `json:"code"`
+	Message string `json:"message"`
+}
+
+type exchangeKey struct{}
+
+func withExchange(ctx context.Context, x *exchange) context.Context {
+	return context.WithValue(ctx, exchangeKey{}, x)
+}
+
+func exchangeOf(ctx context.Context) *exchange {
+	x, _ := ctx.Value(exchangeKey{}).(*exchange)
+	return x
+}
+
+// enter is called before the request with that id is sent. It is false if it
+// must not be sent any more.
+func (x *exchange) enter(id json.RawMessage) bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.finished {
+		return false
+	}
+	x.entered, x.id = true, id
+	return true
+}
+
+// carried says which connection carries the request; nil: one that does not
+// count. It may be called again when the request moves to another connection.
+func (x *exchange) carried(c *countedConn) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.conn != nil && x.conn.count() > x.base {
+		x.left = true
+	}
+	x.conn = c
+	switch {
+	case c == nil:
+		x.left = true
+	case x.finished:
+		c.seal()
+	default:
+		x.base = c.count()
+	}
+}
+
+// sent says that bytes have left, for transports that know.
+func (x *exchange) sent() {
+	x.mu.Lock()
+	x.left = true
+	x.mu.Unlock()
+}
+
+// answered notes the status of the answer.
+func (x *exchange) answered(status int) {
+	x.mu.Lock()
+	x.status = status
+	x.mu.Unlock()
+}
+
+// deliver looks at a message from the server. loose accepts an error without
+// id, which is what a server sends with an HTTP status that is an error.
+func (x *exchange) deliver(message []byte, loose bool) {
+	// A map, not a struct: encoding/json would take "RESULT" for "result".
+	var m map[string]json.RawMessage
+	if json.Unmarshal(message, &m) != nil {
+		return
+	}
+	if _, isRequest := m["method"]; isRequest {
+		return
+	}
+	var r reply
+	if raw, ok := m["error"]; ok && !isNull(raw) {
+		r.err = &replyError{}
+		if json.Unmarshal(raw, r.err) != nil {
+			return
+		}
+	} else if raw, ok := m["result"]; ok {
+		r.result = raw
+	} else {
+		return
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	mine := bytes.Equal(m["id"], x.id) || loose && r.err != nil && isNull(m["id"])
+	if mine && x.reply == nil {
+		x.reply = &r
+	}
+}
+
+// deliverResponse notes the answer that the SDK has taken apart already.
+func (x *exchange) deliverResponse(r reply) {
+	x.mu.Lock()
+	if x.reply == nil {
+		x.reply = &r
+	}
+	x.mu.Unlock()
+}
+
+// seen is a finished exchange.
+type seen struct {
+	entered bool
+	sent    bool
+	status  int
+	reply   *reply
+}
+
+// finish ends the exchange: after it nothing of the request leaves this
+// machine, so sent is final.
+func (x *exchange) finish() seen {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.finished = true
+	sent := x.left || x.status != 0 || x.reply != nil
+	if !sent && x.conn != nil {
+		// Without an answer the connection is lost anyway, so sealing it takes
+		// it from nobody.
+		sent = x.conn.seal() > x.base
+	}
+	return seen{entered: x.entered, sent: sent, status: x.status, reply: x.reply}
+}
+
+func isNull(raw json.RawMessage) bool {
+	return len(raw) == 0 || string(raw) == "null"
+}
