@@ -137,6 +137,9 @@ type Call struct {
 	Definition string `json:"definition,omitempty"`
 	// Proposed are the arguments exactly as the model sent them.
 	Proposed json.RawMessage `json:"proposed"`
+	// Requested are the canonical arguments without those that the engine
+	// fills: what two equal calls have in common.
+	Requested json.RawMessage `json:"requested,omitempty"`
 	// Arguments are the canonical bytes that are (or would be) sent.
 	Arguments json.RawMessage `json:"arguments,omitempty"`
 	// Key is the idempotency key, made at proposal and kept for ever.
@@ -147,6 +150,8 @@ type Call struct {
 	ReadOnly bool `json:"readOnly,omitempty"`
 	// Kind is the tool's kind for the ledger line, e.g. "order".
 	Kind string `json:"kind,omitempty"`
+	// NotInRequest marks a write that no dispatcher's line asked for.
+	NotInRequest bool `json:"notInRequest,omitempty"`
 	// Verdict is what policy said at proposal. It is stored, never asked again.
 	Verdict Verdict `json:"verdict"`
 	// Approval is the newest approval of the call, if it ever had one.

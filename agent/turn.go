@@ -61,6 +61,8 @@ type Head struct {
 	// NextMessage and NextAudit are the numbers that come next, from 1.
 	NextMessage int `json:"nextMessage"`
 	NextAudit   int `json:"nextAudit"`
+	// LastTurn is the newest turn, open or ended.
+	LastTurn TurnID `json:"lastTurn,omitempty"`
 	// Open is the open turn, or nil.
 	Open *OpenTurn `json:"open,omitempty"`
 	// Queue holds messages that wait behind the open turn, oldest first.
@@ -119,9 +121,6 @@ func (h *Head) Note(c Call, owner OwnerID) {
 		return
 	}
 	next := batchState(o.Batch)
-	if o.State == TurnStalled && next == TurnActing {
-		return
-	}
 	o.State = next
 	o.Stall, o.Interrupted = "", false
 	if next == TurnThinking || next == TurnActing {

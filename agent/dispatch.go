@@ -1,0 +1,147 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// callTool is the one place in the program that calls a tool.
+func (e *Engine) callTool(ctx context.Context, name QualifiedName, r CallRequest) (Result, error) {
+	source := e.source(name.Server())
+	if source == nil {
+		return Result{}, &CallError{Outcome: OutcomeNotSent, Server: name.Server(), Err: errors.New("no such server is configured")}
+	}
+	r.Tool = name.Tool()
+	e.log.Info("call", "tool", name, "call", r.Call, "approval", r.Approval)
+	ctx, cancel := context.WithTimeout(ctx, e.callTimeout)
+	defer cancel()
+	return source.Call(ctx, r)
+}
+
+// dispatch commits that a call is about to be sent: running, with owner,
+// attempt and deadline, before the first byte leaves. With also, a decision is
+// written in the same commit.
+func (e *Engine) dispatch(ctx context.Context, id CallID, also func(Tx, *Call) ([]AuditLine, error)) (Call, error) {
+	now, deadline := e.now(), time.Now().Add(e.callTimeout)
+	var sent Call
+	_, err := e.change(ctx, id, func(tx Tx, c *Call) ([]AuditLine, error) {
+		var lines []AuditLine
+		if also != nil {
+			var err error
+			if lines, err = also(tx, c); err != nil {
+				return nil, err
+			}
+		}
+		if err := c.Apply(EventSend); err != nil {
+			return nil, err
+		}
+		c.Owner, c.Attempt, c.SentAt, c.Deadline = e.owner, c.Attempt+1, now, deadline
+		c.NotSent, c.Lost = "", ""
+		sent = *c
+		return append(lines, AuditLine{Step: AuditSent, At: now, Note: fmt.Sprintf("attempt %d", c.Attempt)}), nil
+	})
+	return sent, err
+}
+
+// execute sends a call and commits what came of it. A keyed call whose answer
+// was lost is asked again with its key, once: its server knows what it did.
+func (e *Engine) execute(ctx context.Context, box *Toolbox, c Call) (goOn bool, err error) {
+	stoppable, done := e.stoppable(ctx, c.Turn)
+	defer done()
+	result, failure := e.sendCall(stoppable, box, c)
+	if lost(failure) && c.Keyed && stoppable.Err() == nil {
+		e.log.Warn("answer lost, asking again with the key", "call", c.ID, "error", failure)
+		result, failure = e.sendCall(stoppable, box, c)
+	}
+	// Whatever the caller wants meanwhile, an outcome is always kept.
+	ctx = context.WithoutCancel(ctx)
+	for range keepTries {
+		if goOn, err = e.commitOutcome(ctx, c, result, failure); err == nil {
+			return goOn, nil
+		}
+	}
+	return false, err
+}
+
+// keepTries is how often an outcome is offered to a store that fails to write.
+const keepTries = 3
+
+func (e *Engine) sendCall(ctx context.Context, box *Toolbox, c Call) (Result, error) {
+	entry, err := box.Resolve(c.Tool)
+	if err != nil {
+		return Result{}, &CallError{Outcome: OutcomeNotSent, Server: c.Tool.Server(), Err: err}
+	}
+	if entry.Identity != c.ServerIdentity {
+		return Result{}, &CallError{Outcome: OutcomeNotSent, Server: c.Tool.Server(),
+			Err: fmt.Errorf("it was meant for %s, and the server is %s now", c.ServerIdentity, entry.Identity)}
+	}
+	if err := ctx.Err(); err != nil {
+		return Result{}, &CallError{Outcome: OutcomeNotSent, Server: c.Tool.Server(), Err: err}
+	}
+	return e.callTool(ctx, c.Tool, CallRequest{Arguments: c.Arguments, Call: c.ID, Approval: c.Approval, User: c.By})
+}
+
+// outcomeOf reads a source's error; one of another type proves nothing, so the
+// call may have run.
+func outcomeOf(err error) Outcome {
+	var failure *CallError
+	if errors.As(err, &failure) {
+		return failure.Outcome
+	}
+	return OutcomeUnknown
+}
+
+func lost(err error) bool { return err != nil && outcomeOf(err) == OutcomeUnknown }
+
+// commitOutcome stores a result, or why there is none.
+func (e *Engine) commitOutcome(ctx context.Context, sent Call, result Result, failure error) (bool, error) {
+	now := e.now()
+	return e.change(ctx, sent.ID, func(_ Tx, c *Call) ([]AuditLine, error) {
+		if c.State == CallApproved && c.Free() && c.ReadOnly { // a free read commits only this
+			if err := c.Apply(EventSend); err != nil {
+				return nil, err
+			}
+			c.Attempt, c.SentAt = sent.Attempt, sent.SentAt
+		}
+		if c.Attempt != sent.Attempt || c.State != CallRunning && c.State != CallUnknown {
+			return nil, errSkip // settled meanwhile, or sent again by somebody else
+		}
+		if failure == nil {
+			c.Result, c.Lost = &result, ""
+			event := EventDone
+			if result.IsError {
+				event = EventFail
+			}
+			return []AuditLine{{Step: AuditResult, At: now}}, c.Apply(event)
+		}
+		return c.applyFailure(failure, now)
+	})
+}
+
+// applyFailure moves a call that gave no result.
+func (c *Call) applyFailure(failure error, now time.Time) ([]AuditLine, error) {
+	outcome := outcomeOf(failure)
+	settles := outcome == OutcomeAnswered || c.ReadOnly || outcome == OutcomeNotSent && c.Free()
+	switch {
+	case c.State == CallUnknown:
+		return nil, errSkip // nothing new is known
+	case settles:
+		c.Result = TextResult(failureText(outcome, failure), true)
+		return []AuditLine{{Step: AuditResult, At: now, Note: failure.Error()}}, c.Apply(EventFail)
+	case outcome == OutcomeNotSent:
+		c.NotSent = failure.Error()
+		return []AuditLine{{Step: AuditNotSent, At: now, Note: failure.Error()}}, c.Apply(EventNotSent)
+	}
+	c.Lost = failure.Error()
+	return []AuditLine{{Step: AuditResult, At: now, Note: "unknown: " + failure.Error()}}, c.Apply(EventLose)
+}
+
+// failureText tells the model why a call gave no result.
+func failureText(outcome Outcome, failure error) string {
+	if outcome == OutcomeNotSent {
+		return "The call was not sent: " + failure.Error()
+	}
+	return "The call failed: " + failure.Error()
+}

@@ -1,0 +1,318 @@
+package offline
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// when is what a clause says about time. Days are resolved against the clock of
+// the line; a day that could be two is kept as both.
+type when struct {
+	// day is midnight of the day named; zero if none was.
+	day time.Time
+	// days are the two readings of an unclear day ("tue" said on a Tuesday).
+	days []time.Time
+	// dayText is how the day was typed.
+	dayText string
+
+	// from and to are minutes of the day; -1 if not said.
+	from, to int
+	// window is the name of a named window, e.g. "morning".
+	window string
+	// unclear is an hour that could be morning or evening ("at 7"), or 0.
+	unclear int
+	// minutes is a duration that was said; 0 if none.
+	minutes int
+
+	// now says "right now"; before and after say on which side of from the
+	// time lies ("by noon", "after 3"); deadline says "before its deadline".
+	now, before, after, deadline bool
+	// week is set for "this week" and "next week": seven days from day.
+	week bool
+}
+
+func (w when) dayKnown() bool   { return !w.day.IsZero() }
+func (w when) clockKnown() bool { return w.from >= 0 }
+
+// said reports whether anything about time was said.
+func (w when) said() bool {
+	return w.dayKnown() || len(w.days) > 0 || w.clockKnown() || w.unclear > 0 || w.now || w.deadline || w.minutes > 0
+}
+
+// windows are the named parts of a day, in minutes.
+var windows = []struct {
+	words    string
+	from, to int
+}{
+	{"first thing in the morning", 8 * 60, 10 * 60},
+	{"first thing", 8 * 60, 10 * 60},
+	{"early morning", 7 * 60, 9 * 60},
+	{"end of day", 15 * 60, 17 * 60},
+	{"end of the day", 15 * 60, 17 * 60},
+	{"whole day", 8 * 60, 17 * 60},
+	{"all day", 8 * 60, 17 * 60},
+	{"full day", 8 * 60, 17 * 60},
+	{"morning", 8 * 60, 12 * 60},
+	{"am", 8 * 60, 12 * 60},
+	{"afternoon", 13 * 60, 17 * 60},
+	{"arvo", 13 * 60, 17 * 60},
+	{"pm", 13 * 60, 17 * 60},
+	{"evening", 17 * 60, 21 * 60},
+	{"early", 7 * 60, 9 * 60},
+}
+
+var weekdays = map[string]time.Weekday{
+	"sunday": time.Sunday, "sun": time.Sunday, "monday": time.Monday, "mon": time.Monday,
+	"tuesday": time.Tuesday, "tue": time.Tuesday, "tues": time.Tuesday,
+	"wednesday": time.Wednesday, "wed": time.Wednesday, "weds": time.Wednesday,
+	"thursday": time.Thursday, "thu": time.Thursday, "thur": time.Thursday, "thurs": time.Thursday,
+	"friday": time.Friday, "fri": time.Friday, "saturday": time.Saturday, "sat": time.Saturday,
+}
+
+// relativeDays are days counted from today.
+var relativeDays = []struct {
+	words string
+	days  int
+}{
+	{"day after tomorrow", 2}, {"today", 0}, {"tomorrow", 1}, {"tomorow", 1}, {"tommorow", 1}, {"tommorrow", 1},
+	{"tmrw", 1}, {"tmr", 1}, {"tmrow", 1}, {"tomo", 1}, {"2moro", 1}, {"yesterday", -1},
+}
+
+// timeReader walks over a clause's words once and collects what they say of time.
+type timeReader struct {
+	words []word
+	now   time.Time
+	out   when
+}
+
+func readTimes(words []word, now time.Time) when {
+	r := timeReader{words: words, now: now, out: when{from: -1, to: -1}}
+	steps := []func(int) int{r.relative, r.weekday, r.date, r.named, r.duration, r.clockRange, r.clock, r.instant}
+	for i := 0; i < len(words); {
+		n := 0
+		if words[i].as == asNothing {
+			for _, step := range steps {
+				if n = step(i); n > 0 {
+					break
+				}
+			}
+		}
+		for k := i; k < i+n; k++ {
+			words[k].as = asTime
+		}
+		i += max(n, 1)
+	}
+	r.finish()
+	return r.out
+}
+
+func (r *timeReader) today() time.Time {
+	return time.Date(r.now.Year(), r.now.Month(), r.now.Day(), 0, 0, 0, 0, r.now.Location())
+}
+
+func (r *timeReader) setDay(day time.Time, text string) {
+	if !r.out.dayKnown() && len(r.out.days) == 0 {
+		r.out.day, r.out.dayText = day, text
+	}
+}
+
+func (r *timeReader) relative(i int) int {
+	for _, d := range relativeDays {
+		if p := phrase(d.words); hasPhrase(r.words, i, p) {
+			r.setDay(r.today().AddDate(0, 0, d.days), d.words)
+			return len(p)
+		}
+	}
+	if r.words[i].text == "tonight" {
+		r.setDay(r.today(), "tonight")
+		r.setWindow("evening", 17*60, 21*60)
+		return 1
+	}
+	if i+1 < len(r.words) && r.words[i+1].text == "week" && (r.words[i].text == "this" || r.words[i].text == "next") {
+		monday := r.today().AddDate(0, 0, 7-(int(r.today().Weekday())+6)%7)
+		r.out.week = true
+		if r.words[i].text == "this" {
+			monday = r.today()
+		}
+		r.setDay(monday, r.words[i].text+" week")
+		return 2
+	}
+	return 0
+}
+
+// weekday is the next such day after today. The day's own name, and "next" with
+// another day, could mean two days.
+func (r *timeReader) weekday(i int) int {
+	n, next := 0, false
+	if t := r.words[i].text; (t == "next" || t == "this" || t == "coming") && i+1 < len(r.words) {
+		n, next = 1, t == "next"
+	}
+	name := strings.TrimSuffix(r.words[i+n].text, "s")
+	day, ok := weekdays[r.words[i+n].text]
+	if !ok {
+		if day, ok = weekdays[name]; !ok || len(name) < 6 {
+			return 0
+		}
+	}
+	if r.words[i+n].as != asNothing || r.out.dayKnown() {
+		return 0
+	}
+	ahead := (int(day) - int(r.today().Weekday()) + 7) % 7
+	soon, later := r.today().AddDate(0, 0, ahead), r.today().AddDate(0, 0, ahead+7)
+	text := r.words[i].raw
+	if n > 0 {
+		text += " " + r.words[i+n].raw
+	}
+	switch {
+	case ahead == 0 && next:
+		r.setDay(later, text)
+	case ahead == 0 && n == 0, ahead > 0 && next:
+		r.out.days, r.out.dayText = []time.Time{soon, later}, text
+	default:
+		r.setDay(soon, text)
+	}
+	return n + 1
+}
+
+var months = []string{"jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"}
+
+// monthOf reads a month's name. "Jun" and "may" are also names and words, so
+// that dates need the number beside them.
+func monthOf(s string) time.Month {
+	for i, m := range months {
+		if s == m || len(s) > 3 && strings.HasPrefix(strings.ToLower(time.Month(i+1).String()), s) {
+			return time.Month(i + 1)
+		}
+	}
+	return 0
+}
+
+func dayNumber(s string) int {
+	for _, suffix := range []string{"st", "nd", "rd", "th"} {
+		s = strings.TrimSuffix(s, suffix)
+	}
+	if n, err := strconv.Atoi(s); err == nil && n >= 1 && n <= 31 && len(s) <= 2 {
+		return n
+	}
+	return 0
+}
+
+// date reads 2026-12-04, "4 dec", "dec 4" and "the 4th".
+func (r *timeReader) date(i int) int {
+	t := r.words[i].text
+	if d, err := time.ParseInLocation("2006-01-02", t, r.now.Location()); err == nil {
+		r.setDay(d, t)
+		return 1
+	}
+	if i+1 < len(r.words) && r.words[i+1].as == asNothing {
+		next := r.words[i+1].text
+		if d, m := dayNumber(t), monthOf(next); d > 0 && m > 0 {
+			return r.monthDay(d, m, t+" "+next)
+		}
+		if d, m := dayNumber(next), monthOf(t); d > 0 && m > 0 && !(i > 0 && m == time.June) {
+			return r.monthDay(d, m, t+" "+next)
+		}
+	}
+	if d := dayNumber(t); d > 0 && !startsWithDigit(t[len(t)-1:]) {
+		day := time.Date(r.now.Year(), r.now.Month(), d, 0, 0, 0, 0, r.now.Location())
+		if day.Before(r.today()) {
+			day = time.Date(r.now.Year(), r.now.Month()+1, d, 0, 0, 0, 0, r.now.Location())
+		}
+		if day.Day() == d {
+			r.setDay(day, t)
+			return 1
+		}
+	}
+	return 0
+}
+
+// monthDay sets a date. Beside a weekday ("fri 11 dec") the date counts if the
+// two agree; if not, either could be the slip.
+func (r *timeReader) monthDay(d int, m time.Month, text string) int {
+	day := time.Date(r.now.Year(), m, d, 0, 0, 0, 0, r.now.Location())
+	if day.Before(r.today().AddDate(0, -6, 0)) {
+		day = time.Date(r.now.Year()+1, m, d, 0, 0, 0, 0, r.now.Location())
+	}
+	w := &r.out
+	switch {
+	case day.Day() != d:
+		return 0
+	case len(w.days) > 0 && day.Weekday() == w.days[0].Weekday():
+		w.days, w.day = nil, day
+	case w.dayKnown() && w.day.Weekday() == day.Weekday():
+		w.day = day
+	case w.dayKnown() && !w.day.Equal(day):
+		w.days, w.day, w.dayText = []time.Time{w.day, day}, time.Time{}, w.dayText+" "+text
+	default:
+		r.setDay(day, text)
+	}
+	return 2
+}
+
+func (r *timeReader) setWindow(name string, from, to int) {
+	if r.out.from < 0 {
+		r.out.window, r.out.from, r.out.to = name, from, to
+	}
+}
+
+func (r *timeReader) named(i int) int {
+	skip := 0
+	if t := r.words[i].text; t == "this" || t == "in" || t == "the" {
+		if i+1 < len(r.words) && r.words[i+1].text == "the" {
+			skip++
+		}
+		skip++
+	}
+	for _, w := range windows {
+		p := phrase(w.words)
+		if w.words == "am" && i > 0 && r.words[i-1].text == "i" {
+			continue
+		}
+		if hasPhrase(r.words, i+skip, p) {
+			r.setWindow(w.words, w.from, w.to)
+			if skip > 0 && r.words[i].text == "this" {
+				r.setDay(r.today(), "this "+w.words)
+			}
+			return skip + len(p)
+		}
+	}
+	return 0
+}
+
+// instant reads "now", "asap" and "deadline".
+func (r *timeReader) instant(i int) int {
+	for _, p := range []string{"right now", "straight away", "right away", "now", "asap", "immediately"} {
+		if ws := phrase(p); hasPhrase(r.words, i, ws) {
+			r.out.now = true
+			return len(ws)
+		}
+	}
+	if t := r.words[i].text; t == "deadline" || t == "due" && i > 0 && slices.Contains([]string{"its", "is"}, r.words[i-1].text) {
+		r.out.deadline = t == "deadline"
+		if r.out.deadline {
+			return 1
+		}
+	}
+	return 0
+}
+
+// finish applies what depends on the whole clause.
+func (r *timeReader) finish() {
+	w := &r.out
+	for i := 1; i < len(r.words); i++ {
+		if r.words[i].as == asTime && r.words[i-1].as == asNothing {
+			switch r.words[i-1].text {
+			case "by", "before":
+				w.before = w.to < 0 || w.window != ""
+			case "after":
+				w.after = w.to < 0
+			}
+		}
+	}
+	if w.minutes > 0 && w.from >= 0 && (w.to < 0 || w.window != "") {
+		w.to = w.from + w.minutes
+		w.window = ""
+	}
+}

@@ -1,0 +1,190 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// SettleAs is what a person says of a call whose outcome is unknown.
+type SettleAs string
+
+// The answers to "what did it do?".
+const (
+	SettleHappened SettleAs = "happened"
+	SettleNot      SettleAs = "did-not-happen"
+	SettleResend   SettleAs = "resend"
+)
+
+// SettleRequest settles an unknown call, named by its newest approval or, if it
+// never had one, by its own id.
+type SettleRequest struct {
+	Approval ApprovalID
+	Call     CallID
+	As       SettleAs
+	Note     string
+}
+
+// Settle says what an unknown call really did, or sends it again: with its key
+// where the server keeps keys, else only after its hard deadline.
+func (e *Engine) Settle(ctx context.Context, r SettleRequest) (Report, error) {
+	if r.Approval != "" {
+		a, _, err := e.load(ctx, r.Approval)
+		if err != nil {
+			return Report{}, err
+		}
+		r.Call = a.Call
+	}
+	calls, err := e.store.Calls(ctx, []CallID{r.Call})
+	if err != nil {
+		return Report{}, fmt.Errorf("reading the call: %w", err)
+	}
+	if len(calls) == 0 {
+		return Report{}, fmt.Errorf("there is no call %s: %w", r.Call, ErrNotFound)
+	}
+	c := calls[0]
+	if c.State != CallUnknown {
+		return Report{}, fmt.Errorf("%s is %s: there is nothing to settle", c.Name(), c.State)
+	}
+	if r.As == SettleResend {
+		if !c.Keyed && time.Now().Before(c.Deadline) {
+			return Report{}, fmt.Errorf("%s may still be running: it can be sent again after %s", c.Name(), c.Deadline.Format(time.TimeOnly))
+		}
+		return e.again(ctx, c)
+	}
+	goOn, err := e.settle(ctx, c, r)
+	if err == nil && goOn {
+		err = e.drive(ctx, c.Conversation, c.Turn)
+	}
+	return e.finish(ctx, c.Conversation, err)
+}
+
+func (e *Engine) settle(ctx context.Context, c Call, r SettleRequest) (bool, error) {
+	now, user := e.now(), e.user()
+	happened := r.As == SettleHappened
+	if !happened && r.As != SettleNot {
+		return false, fmt.Errorf("%q: say happened, did-not-happen or resend", r.As)
+	}
+	return e.change(ctx, c.ID, func(_ Tx, c *Call) ([]AuditLine, error) {
+		c.Settlement = &Settlement{Happened: happened, By: user.ID, At: now, Note: r.Note}
+		text, event := "A person confirmed that this did not happen. Nothing was done by this call.", EventFail
+		if happened {
+			text, event = "A person confirmed that this happened; the server's own answer is not known.", EventDone
+		}
+		if r.Note != "" {
+			text += " Note: " + r.Note
+		}
+		c.Result, c.Lost = TextResult(text, false), ""
+		return []AuditLine{{Step: AuditSettled, At: now, By: &user, Note: string(r.As) + noteSuffix(r.Note)}}, c.Apply(event)
+	})
+}
+
+func noteSuffix(note string) string {
+	if note == "" {
+		return ""
+	}
+	return ": " + note
+}
+
+// again sends an unknown call once more, with the key that it always had.
+func (e *Engine) again(ctx context.Context, c Call) (Report, error) {
+	goOn, err := e.askByKey(ctx, c)
+	if err == nil && goOn {
+		err = e.drive(ctx, c.Conversation, c.Turn)
+	}
+	return e.finish(ctx, c.Conversation, err)
+}
+
+// askByKey sends an unknown call again, unless its server cannot be reached, in
+// which case it stays unknown.
+func (e *Engine) askByKey(ctx context.Context, c Call) (bool, error) {
+	box, err := e.toolbox(ctx, c.Conversation)
+	if err != nil {
+		return false, err
+	}
+	if _, err := box.Resolve(c.Tool); err != nil {
+		return false, err
+	}
+	sent, err := e.dispatch(ctx, c.ID, nil)
+	if err != nil {
+		return false, err
+	}
+	return e.execute(ctx, box, sent)
+}
+
+// Abort ends a conversation's open turn in whatever state it is: what waits is
+// cancelled, what runs becomes unknown and stays listed (a read is cancelled),
+// and nothing of the turn goes on.
+func (e *Engine) Abort(ctx context.Context, id ConversationID) (Report, error) {
+	now, user := e.now(), e.user()
+	var turn TurnID
+	err := e.store.Update(ctx, func(tx Tx) error {
+		head, err := tx.Head(id)
+		if err != nil {
+			return err
+		}
+		if head.Open == nil {
+			return errors.New("the conversation has no open turn")
+		}
+		turn = head.Open.Turn
+		var lines []AuditLine
+		for _, b := range head.Open.Batch {
+			line, err := abortCall(tx, b.ID, user, now)
+			if err != nil {
+				return err
+			}
+			lines = append(lines, line...)
+		}
+		record, err := tx.Turn(turn)
+		if err != nil {
+			return err
+		}
+		record.End, record.Usage = TurnAborted, head.Open.Usage
+		if err := tx.PutTurn(record); err != nil {
+			return err
+		}
+		head.Open, head.Updated = nil, now
+		return putAudit(tx, &head, lines)
+	})
+	if err != nil {
+		return Report{}, fmt.Errorf("aborting: %w", err)
+	}
+	e.stop(turn)
+	return e.Report(ctx, id)
+}
+
+// abortCall moves one call of an aborted turn.
+func abortCall(tx Tx, id CallID, user User, now time.Time) ([]AuditLine, error) {
+	c, err := tx.Call(id)
+	if err != nil || c.State.Settled() || c.State == CallUnknown {
+		return nil, err
+	}
+	event, text := EventAbort, "The dispatcher stopped this before it was done. Nothing was sent."
+	if c.State == CallRunning {
+		event, text = EventLose, ""
+		c.Lost = "the turn was aborted while the call was out"
+	}
+	if err := c.Apply(event); err != nil {
+		return nil, err
+	}
+	if text != "" {
+		c.Result = TextResult(text, false)
+	}
+	line := auditLine(AuditClosed, c, nil, now)
+	line.By, line.Note = &user, "turn aborted"
+	if c.Approval != "" {
+		a, err := tx.Approval(c.Approval)
+		if err != nil {
+			return nil, err
+		}
+		line.Digest = a.Digest
+		if a.State == ApprovalOpen {
+			a.State, a.Closed = ApprovalCancelled, "the turn was aborted"
+			if err := tx.PutApproval(a); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return []AuditLine{line}, tx.PutCall(c)
+}
