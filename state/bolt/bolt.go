@@ -74,6 +74,8 @@ type Store struct {
 	// before bbolt's own lock because waiting for that cannot be given up.
 	turn chan struct{}
 
+	beginning sync.Mutex // held while a transaction of bbolt begins
+
 	broken  atomic.Pointer[error] // why nothing works any more
 	closed  atomic.Bool
 	closing sync.Once
@@ -110,7 +112,7 @@ func (s *Store) Close() error {
 		if s.broken.Load() != nil {
 			// bbolt may have stopped with its locks held, so that its own
 			// Close would wait for ever. The mapping stays; the lock goes.
-			s.result = s.file.Close()
+			s.result = abandon(s.file)
 		} else {
 			s.result = s.db.Close()
 		}
@@ -139,8 +141,15 @@ func (s *Store) breakDown(err error) error {
 	return err
 }
 
-// begin starts a transaction of bbolt.
+// begin starts a transaction of bbolt. Only one goroutine does so at a time:
+// if bbolt stops here, it does so with a lock held that all others would then
+// wait for.
 func (s *Store) begin(writable bool) (*bbolt.Tx, error) {
+	s.beginning.Lock()
+	defer s.beginning.Unlock()
+	if broken := s.broken.Load(); broken != nil {
+		return nil, *broken
+	}
 	var tx *bbolt.Tx
 	err := guard(s.path, func() (err error) {
 		tx, err = s.db.Begin(writable)
@@ -149,13 +158,20 @@ func (s *Store) begin(writable bool) (*bbolt.Tx, error) {
 	var damaged *DamagedError
 	switch {
 	case errors.As(err, &damaged):
-		return nil, s.breakDown(err) // it stopped with locks held
+		return nil, s.breakDown(err)
 	case errors.Is(err, berrors.ErrDatabaseNotOpen):
 		return nil, kv.ErrClosed
 	case err != nil:
 		return nil, fmt.Errorf("use %s: %w; start again", s.path, err)
 	}
 	return tx, nil
+}
+
+// end ends a reading transaction.
+func (s *Store) end(tx *bbolt.Tx) {
+	if s.broken.Load() == nil { // else it could wait for ever, see begin
+		_ = tx.Rollback()
+	}
 }
 
 // bucket returns the one bucket of tx.

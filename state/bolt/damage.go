@@ -123,7 +123,7 @@ func (s *Store) checkWhole() error {
 	if err != nil {
 		return err
 	}
-	defer tx.Rollback() // of a reader, cannot fail
+	defer s.end(tx)
 	info, err := s.file.Stat()
 	if err != nil {
 		return err

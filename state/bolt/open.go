@@ -113,9 +113,9 @@ func (s *Store) giveUp(err error) error {
 	case s.db != nil && s.broken.Load() == nil:
 		defer s.db.Close()
 	case s.file != nil:
-		// Where bbolt has closed it already, closing again does no harm.
-		// Where bbolt has stopped half-way, this is what lets the lock go.
-		defer s.file.Close()
+		// bbolt has either closed it already, which makes this a failure that
+		// does no harm, or stopped half-way, so that nobody else will.
+		defer abandon(s.file)
 	}
 	if errors.Is(err, errReplaced) {
 		return errReplaced

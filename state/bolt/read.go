@@ -94,7 +94,7 @@ func (s *Store) view(ctx context.Context, fn func(*bbolt.Bucket) error) error {
 	if err != nil {
 		return err
 	}
-	defer tx.Rollback() // of a reader, cannot fail
+	defer s.end(tx)
 	return guard(s.path, func() error {
 		b, err := s.bucket(tx)
 		if err != nil {

@@ -94,7 +94,7 @@ func (s *Store) failed(id int, err error) error {
 	if beginErr != nil {
 		return errors.Join(err, beginErr)
 	}
-	defer tx.Rollback() // of a reader, cannot fail
+	defer s.end(tx)
 	if tx.ID() == id {
 		return s.breakDown(fmt.Errorf("%w; whether this was kept is not known: start again to see", err))
 	}
