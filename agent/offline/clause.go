@@ -1,0 +1,213 @@
+package offline
+
+import (
+	"slices"
+	"strings"
+	"time"
+)
+
+// clause is one request of a line: "order the 3 kW element for 1044 and book
+// lukasz friday 8-10" has two.
+type clause struct {
+	words    []word
+	open     int // where it begins, after "please" and the like
+	ids      ids
+	when     when
+	measures []measure
+	quantity quantity
+	// site are the words of "at the bakery"; rest what nobody took.
+	site []string
+	rest []string
+	// intent is what the clause asks for; nil if no row of the table fits.
+	intent *intent
+	// terse is a booking without a verb: job, name, time. corrects is set
+	// where the clause opens with "no wait" or the like.
+	terse, corrects bool
+}
+
+// politeness opens a line without saying anything.
+var politeness = []string{
+	"please", "pls", "plz", "ok", "okay", "hey", "hi", "hello", "right", "so", "and", "then", "also", "now", "just", "yes", "yep",
+	"can you", "could you", "would you", "will you", "go ahead and", "lets", "we need to", "i need you to", "i want you to",
+	"id like to", "i would like to", "want to", "i want to", "need to", "quickly", "thanks", "great", "good", "fine", "alright",
+}
+
+// corrections open a line that changes the one before.
+var corrections = []string{"no wait", "wait no", "wait", "actually", "i meant", "sorry i meant", "no i meant", "rather", "sorry"}
+
+// opening is the position of the first word that says something.
+func opening(words []word) int {
+	for i := 0; ; {
+		n := 0
+		for _, p := range slices.Concat(politeness, corrections) {
+			if ws := phrase(p); len(ws) > n && hasPhrase(words, i, ws) {
+				n = len(ws)
+			}
+		}
+		if n == 0 || i+n >= len(words) {
+			return i
+		}
+		i += n
+	}
+}
+
+// splitClauses cuts a line before a verb that follows "and", "then" or a stop.
+func splitClauses(words []word) [][]word {
+	var out [][]word
+	start := 0
+	for i := 1; i < len(words); i++ {
+		joint := words[i-1].text == "and" || words[i-1].text == "then"
+		if !joint && !words[i-1].ends || !slices.Contains(clauseVerbs, words[i].text) {
+			continue
+		}
+		end := i
+		for end > start && (words[end-1].text == "and" || words[end-1].text == "then") {
+			end--
+		}
+		if end > start && opening(words[start:end]) < end-start-1 {
+			out = append(out, words[start:end])
+			start = i
+		}
+	}
+	return append(out, words[start:])
+}
+
+// readLine reads a line's clauses. Now is the clock of the line.
+func (t table) readLine(line string, now time.Time) []*clause {
+	var out []*clause
+	for _, words := range splitClauses(splitWords(joinRanges(line))) {
+		if len(words) > 0 {
+			out = append(out, t.readClause(words, now))
+		}
+	}
+	return out
+}
+
+func (t table) readClause(words []word, now time.Time) *clause {
+	c := &clause{words: words, open: opening(words)}
+	c.corrects = contains(words[:c.open], corrections...)
+	c.ids = readIDs(words)
+	c.measures = readMeasures(words)
+	c.when = readTimes(words, now)
+	ordering := startsWith(words, c.open, orderVerbs)
+	c.quantity = readNumbers(words, &c.ids, ordering)
+	c.intent = t.find(c)
+	if c.intent == nil {
+		c.intent, c.terse = t.shape(c)
+	}
+	preps := defaultPreps
+	if c.intent != nil {
+		preps = c.intent.preps
+		c.markCues()
+	}
+	c.readSite(preps)
+	for _, w := range words {
+		if w.as == asNothing && !slices.Contains(stopWords, w.text) && w.text != "" {
+			c.rest = append(c.rest, w.base())
+		}
+	}
+	return c
+}
+
+// startsWith reports whether one of the phrases stands at position i.
+func startsWith(words []word, i int, phrases []string) bool {
+	return slices.ContainsFunc(phrases, func(p string) bool { return hasPhrase(words, i, phrase(p)) })
+}
+
+// markCues takes the words that chose the intent, so that they are no part and
+// no name.
+func (c *clause) markCues() {
+	for _, list := range [][]string{c.intent.starts, c.intent.any, c.intent.also} {
+		for _, p := range list {
+			ws := phrase(p)
+			for i := findPhrase(c.words, ws); i >= 0 && i < len(c.words); i++ {
+				if !hasPhrase(c.words, i, ws) {
+					continue
+				}
+				for k := i; k < i+len(ws); k++ {
+					if c.words[k].as == asNothing {
+						c.words[k].as = asCue
+					}
+				}
+			}
+		}
+	}
+}
+
+// readSite takes the words after "at", "for" and the like, up to a comma or
+// something else that was understood.
+func (c *clause) readSite(preps []string) {
+	for i := 0; i+1 < len(c.words); i++ {
+		if c.words[i].ends || c.words[i].as != asNothing || !slices.Contains(preps, c.words[i].text) {
+			continue
+		}
+		var found []int
+		for k := i + 1; k < len(c.words); k++ {
+			w := c.words[k]
+			if w.as != asNothing || slices.Contains(preps, w.text) {
+				break
+			}
+			if slices.Contains(stopWords, w.text) {
+				if len(found) > 0 && !slices.Contains(articles, w.text) {
+					break
+				}
+			} else {
+				found = append(found, k)
+			}
+			if w.ends {
+				break
+			}
+		}
+		if len(found) == 0 {
+			continue
+		}
+		for _, k := range found {
+			c.site = append(c.site, c.words[k].base())
+			c.words[k].as = asSite
+		}
+		return
+	}
+}
+
+// has reports whether the clause holds one of the phrases.
+func (c *clause) has(phrases ...string) bool { return contains(c.words, phrases...) }
+
+// negated reports whether the clause says not to do something.
+func (c *clause) negated() bool {
+	return c.has("dont", "do not", "not", "never", "no need", "nobody", "shouldnt", "wont", "stop", "instead of")
+}
+
+// text is the clause as typed.
+func (c *clause) text() string {
+	raw := make([]string, len(c.words))
+	for i, w := range c.words {
+		raw[i] = w.raw
+	}
+	return strings.Join(raw, " ")
+}
+
+// isQuestion reports whether the clause opens like a question.
+func (c *clause) isQuestion() bool {
+	return c.open < len(c.words) && slices.Contains(questionWords, c.words[c.open].text)
+}
+
+// questionWords open a question. "Can you" was taken as politeness before.
+var questionWords = []string{
+	"who", "whos", "what", "whats", "when", "whens", "where", "wheres", "why", "whys", "how", "hows", "which", "is", "are", "isnt", "did", "does", "do",
+	"has", "have", "had", "was", "were", "can", "could", "should", "would", "will", "may", "any", "anyone", "anybody", "anything", "if",
+}
+
+var articles = []string{"the", "a", "an", "our", "that", "this"}
+
+// stopWords carry no meaning of their own here.
+var stopWords = []string{
+	"the", "a", "an", "of", "for", "on", "at", "to", "in", "into", "with", "by", "from", "and", "or", "but", "as", "please", "pls", "plz", "me", "us",
+	"my", "our", "your", "you", "i", "we", "is", "are", "was", "were", "be", "been", "it", "its", "that", "this", "there", "them", "her", "him", "she",
+	"he", "they", "do", "does", "did", "can", "could", "would", "will", "should", "shall", "may", "job", "jobs", "visit", "visits", "some", "any", "new", "one",
+	"ones", "now", "then", "still", "yet", "just", "also", "too", "so", "ok", "okay", "yes", "no", "not", "thanks", "thank", "hey", "hi", "hello",
+	"what", "whats", "who", "whos", "when", "where", "which", "how", "why", "if", "about", "up", "out", "off", "per", "each", "get", "got",
+	"has", "have", "had", "go", "give", "need", "needs", "needed", "want", "part", "parts", "spare", "piece", "pieces", "pcs", "pc", "unit", "units",
+	"work", "order", "wo", "around", "before", "after", "until", "till", "between", "same", "again", "all", "am", "pm", "here", "near", "over",
+	"everything", "anything", "something", "lets", "let", "show", "list", "find", "look", "check", "see", "tell", "know", "number", "qty", "quantity",
+	"like", "more", "other", "another", "anyway", "whole", "open", "ahead", "right", "quick", "quickly", "today", "people", "person", "someone", "somebody",
+}

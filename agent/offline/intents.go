@@ -1,0 +1,243 @@
+package offline
+
+import "slices"
+
+// intent is one row of the table of what can be asked. A clause belongs to the
+// first row that fits: it opens with one of starts, or holds one of any; if also
+// is set, one of these too; none of not; and fits, if set, agrees.
+type intent struct {
+	name   string
+	starts []string
+	any    []string
+	also   []string
+	not    []string
+	fits   func(*clause) bool
+	// preps are the words that lead to a site ("at the bakery").
+	preps []string
+	// write says in a participle what a write of this intent does ("ordered");
+	// empty for reading.
+	write string
+	// many says that several jobs in one clause are several requests.
+	many bool
+	// context says that the last job fills in for one that is not named.
+	context bool
+	run     func(*turn, *request) answer
+	// says is the answer of a row that does nothing else.
+	says string
+}
+
+var defaultPreps = []string{"at", "for", "to", "on", "of"}
+
+var (
+	orderVerbs = []string{"order", "ordr", "oder", "orde", "oredr", "reorder", "re-order", "buy", "purchase", "place an order for"}
+	bookVerbs  = []string{"book", "bok", "sched", "schedule", "schedul", "put", "assign", "plan", "send", "get", "book in"}
+
+	// clauseVerbs begin a second request in one line.
+	clauseVerbs = []string{
+		"order", "ordr", "buy", "purchase", "book", "sched", "schedule", "put", "assign", "send", "move", "push", "cancel",
+		"reschedule", "note", "status", "show", "whos", "whats", "wheres",
+	}
+	anyoneWords = []string{"someone", "somebody", "anyone", "anybody"}
+)
+
+// table is the order in which the rows are tried.
+type table []*intent
+
+// newTable puts writes first, because their verbs open a line; then what this
+// desk refuses, then reading from the narrow to the wide.
+func newTable() table {
+	return slices.Concat(writeIntents(), refusedIntents(), readIntents())
+}
+
+func writeIntents() []*intent {
+	return []*intent{
+		{
+			name: "send", run: runAvailability, context: true, preps: []string{"at", "for", "to", "on"},
+			starts: []string{"send", "find", "get", "book", "put", "schedule", "assign"}, also: anyoneWords,
+		},
+		{
+			name: "order", run: runOrder, write: "ordered", many: true, context: true, preps: []string{"for", "at", "to"},
+			starts: orderVerbs,
+			not:    []string{"order status", "order number", "order list", "order history", "order book"},
+		},
+		{
+			name: "order", run: runOrder, write: "ordered", many: true, context: true, preps: []string{"for", "at", "to"},
+			starts: []string{"get"}, also: []string{"ordered"},
+			not:  []string{"was ordered", "were ordered", "been ordered", "we ordered", "is ordered", "get me", "get us"},
+			fits: func(c *clause) bool { return c.words[len(c.words)-1].text == "ordered" },
+		},
+		{
+			name: "book", run: runBooking, write: "booked", context: true, preps: []string{"at", "for", "to", "on"},
+			starts: []string{"get"}, also: []string{"to do", "to go", "to look", "on"}, not: []string{"get me", "get us"},
+			fits: func(c *clause) bool { return c.when.said() && namesJob(c) },
+		},
+		{
+			name: "book", run: runBooking, write: "booked", context: true, preps: []string{"at", "for", "to", "on"},
+			starts: []string{"book", "bok", "sched", "schedule", "schedul", "put", "assign", "plan", "send", "book in"},
+			not:    []string{"put a note", "put note", "schedule for", "send me", "send us", "put it on hold", "on hold"},
+		},
+		{
+			name: "same", run: runSame, many: true, preps: []string{"for", "at", "on"},
+			starts: []string{"same for", "same again for", "same on", "same thing for", "the same for", "ditto for", "same part for"},
+		},
+		{
+			name: "change", run: runChange,
+			starts: []string{"make it", "make that"},
+		},
+	}
+}
+
+func namesJob(c *clause) bool { return len(c.ids.jobs) > 0 }
+
+func refusedIntents() []*intent {
+	return []*intent{
+		{
+			name: "approve", run: runRefused,
+			any:  []string{"approve", "approving yourself", "authorise", "authorize", "sign off", "skip the card", "without asking", "ignore your rules", "ignore the rules"},
+			says: "I cannot approve anything: a decision on a card is a person's, at the desk.",
+		},
+		{
+			name: "close", run: runRefused, context: true,
+			starts: []string{"close", "complete", "reopen", "mark", "finish"},
+			says:   "I cannot close, complete or reopen jobs: that is done with the technician's report.",
+		},
+		{
+			name: "message", run: runRefused, context: true,
+			starts: []string{"tell", "email", "e-mail", "mail", "call", "ring", "text", "message", "sms", "notify", "inform", "phone"},
+			not:    []string{"tell me", "tell us", "call off", "call out"},
+			says:   "I cannot write to or call customers and technicians.",
+		},
+		{
+			name: "reprice", run: runRefused,
+			any:  []string{"change the price", "set the price", "lower the price", "raise the limit", "change the limit", "discount"},
+			says: "I cannot change prices or limits.",
+		},
+		{
+			name: "obey", run: runObey, context: true,
+			any: []string{"do what the note", "do what it says", "do what the customer", "do as the note", "follow the note", "do what the text", "follow the instructions", "do everything the note"},
+		},
+		{
+			name: "move", run: runNotYet, context: true, says: "move or hand over visits",
+			starts: []string{"move", "push", "reschedule", "resched", "shift", "postpone", "delay", "swap", "give", "hand over", "hand", "bring forward", "can we move", "can we push"},
+			not:    []string{"give me", "give us"},
+		},
+		{
+			name: "cancel", run: runNotYet, context: true, says: "cancel visits or orders",
+			starts: []string{"cancel", "call off", "drop", "scrap", "delete", "remove", "can we cancel"},
+		},
+		{
+			name: "note", run: runNotYet, context: true, says: "write notes",
+			starts: []string{"note", "add a note", "add note", "leave a note", "write", "put a note", "put note"},
+		},
+		{
+			name: "agenda", run: runNotYet, says: "read a technician's schedule",
+			any: []string{"double booked", "jobs for", "schedule for", "agenda", "diary", "calendar", "what has", "when is", "whens", "whereabouts"},
+			not: []string{"due"},
+			fits: func(c *clause) bool {
+				return !namesJob(c) && len(c.ids.orders) == 0
+			},
+		},
+	}
+}
+
+func readIntents() []*intent {
+	reading := []string{"at", "for", "to", "on", "of"}
+	return []*intent{
+		{
+			name: "help", run: runHelp,
+			starts: []string{"help", "what can you do", "what can i ask", "what can i say", "commands", "how does this work"},
+		},
+		{
+			name: "orders", run: runOrders, many: true, context: true, preps: reading,
+			any: []string{
+				"order status", "orders", "part order", "part orders", "purchase order", "purchase orders", "arrived", "arrive", "arrives", "arriving", "delivered",
+				"delivery", "eta", "shipped", "on its way", "late parts", "back ordered", "on order", "did we order", "have we ordered", "has been ordered",
+				"waiting for approval", "pending approval", "needs approval", "already ordered",
+			},
+		},
+		{
+			name: "orders", run: runOrders, many: true, context: true, preps: reading,
+			any: []string{"wheres", "where is", "where are", "status", "wheres my", "part in", "chase"},
+			fits: func(c *clause) bool {
+				return len(c.ids.orders) > 0 || c.has("wheres", "where is", "where are", "part in", "chase") && (namesJob(c) || c.has("part", "parts", "order"))
+			},
+		},
+		{
+			name: "price", run: runPrice, context: false, preps: []string{"at"},
+			any: []string{
+				"price", "prices", "cost", "costs", "how much", "do we have", "have we got", "do we stock", "in stock", "stock", "what fits", "which fits",
+				"what part", "which part", "compare", "difference between", "replacement", "replacements", "replace", "substitute", "substitutes", "alternative", "alternatives",
+				"instead of", "find part", "search part", "search parts", "find parts", "look up part", "how many", "quote",
+			},
+		},
+		{
+			name: "availability", run: runAvailability, context: true, preps: []string{"at", "for", "to", "on"},
+			any: []string{
+				"who is free", "whos free", "who can", "who could", "who else", "anyone", "anybody", "someone", "somebody", "available", "availability",
+				"free", "any people", "people", "who has time", "who is available", "whos available", "who do we have",
+			},
+		},
+		{
+			name: "list", run: runList, preps: reading, fits: hasFilter,
+		},
+		{
+			name: "status", run: runStatus, many: true, context: true, preps: reading,
+			any: []string{
+				"status", "statuses", "whats the status", "state of", "update on", "tell me about", "whats up with", "whats happening", "details", "detail", "info",
+				"notes on", "the notes", "access", "whos on", "who is on", "when", "why", "finished", "done", "customer say", "what does the customer", "what about", "how is", "hows",
+			},
+		},
+	}
+}
+
+// find gives the first row that fits, or nil.
+func (t table) find(c *clause) *intent {
+	for _, row := range t {
+		if row.matches(c) {
+			return row
+		}
+	}
+	return nil
+}
+
+func (x *intent) matches(c *clause) bool {
+	opens := startsWith(c.words, c.open, x.starts)
+	holds := len(x.any) > 0 && c.has(x.any...)
+	if !opens && !holds && len(x.starts)+len(x.any) > 0 {
+		return false
+	}
+	if len(x.also) > 0 && !c.has(x.also...) || c.has(x.not...) {
+		return false
+	}
+	return x.fits == nil || x.fits(c)
+}
+
+// shape reads a clause without any cue by what it names: a job, a name and a
+// time are a booking; a lone job, order or part number asks how it stands.
+func (t table) shape(c *clause) (row *intent, terse bool) {
+	switch {
+	case c.corrects:
+		return t.named("change"), false
+	case len(c.ids.jobs) == 1 && c.when.clockKnown() && !c.when.before && !c.isQuestion() && !c.negated():
+		return t.named("book"), true
+	case namesJob(c):
+		return t.named("status"), false
+	case len(c.ids.orders) > 0:
+		return t.named("orders"), false
+	case len(c.ids.skus) > 0:
+		return t.named("price"), false
+	case len(c.ids.approvals) > 0:
+		return t.named("approve"), false
+	}
+	return nil, false
+}
+
+// named gives the first row of a name.
+func (t table) named(name string) *intent {
+	for _, row := range t {
+		if row.name == name {
+			return row
+		}
+	}
+	return nil
+}

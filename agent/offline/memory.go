@@ -1,0 +1,167 @@
+package offline
+
+import (
+	"slices"
+	"strings"
+)
+
+// staleAfter is how many lines later a job, part or person that nobody
+// mentioned again is no longer meant by "it".
+const staleAfter = 3
+
+// memory is what earlier lines left. It is rebuilt from the messages for every
+// request.
+type memory struct {
+	job      string
+	jobAge   int
+	sku      string
+	skuAge   int
+	person   person
+	offered  []slot // free slots of the newest answer that showed some
+	offerJob string
+	offerAge int
+	// wholeSlots says that the slots were asked for as one part of a day, so
+	// that "book her" means the whole slot.
+	wholeSlots bool
+	list       []jobItem
+
+	// last is the newest request, lastDone whether it changed something, and
+	// lastPlaced how its write ended.
+	last     *request
+	lastDone bool
+	// pending is this model's own open question; it lasts for one line.
+	pending *question
+	// seen are jobs named in the conversation, newest last, for examples.
+	seen []string
+}
+
+// nextLine ages what is known by one line.
+func (m *memory) nextLine() {
+	m.jobAge++
+	m.skuAge++
+	m.offerAge++
+	if m.jobAge > staleAfter {
+		m.job = ""
+	}
+	if m.skuAge > staleAfter {
+		m.sku = ""
+	}
+	if m.offerAge > staleAfter {
+		m.offered, m.person = nil, person{}
+	}
+}
+
+func (m *memory) setJob(id string) {
+	m.job, m.jobAge = id, 0
+	if id != "" && !slices.Contains(m.seen, id) {
+		m.seen = append(m.seen, id)
+	}
+}
+
+func (m *memory) setSKU(sku string) { m.sku, m.skuAge = sku, 0 }
+
+// observe learns from a call, whoever asked for it.
+func (m *memory) observe(o outcome) {
+	if !o.ok() {
+		return
+	}
+	switch o.tool {
+	case toolLookup:
+		var got struct {
+			WorkOrder workOrder `json:"work_order"`
+		}
+		o.read(&got)
+		if got.WorkOrder.ID != "" {
+			m.setJob(got.WorkOrder.ID)
+			m.list = nil
+			m.sku = ""
+		}
+	case toolSearchJobs:
+		var got jobList
+		o.read(&got)
+		m.list = got.Items
+		if len(got.Items) == 1 {
+			m.setJob(got.Items[0].ID)
+		} else {
+			m.job = ""
+		}
+	case toolAvailability:
+		var got availability
+		o.read(&got)
+		m.offered, m.offerAge = got.Slots, 0
+		m.offerJob = ""
+		if got.Job != nil && got.Job.ID != "" {
+			m.setJob(got.Job.ID)
+			m.offerJob = got.Job.ID
+		}
+	case toolSchedule:
+		var got booking
+		o.read(&got)
+		m.person, m.offered = got.Visit.Technician, nil
+	}
+}
+
+// pronouns stand for the last job, if nothing else names one.
+var jobPronouns = []string{"it", "that", "this one", "that one", "that job", "this job", "there", "the job"}
+
+// fillJob finds the job that a request without one means: one of the list that
+// was shown, or the last job.
+func (m *memory) fillJob(r *request) {
+	if r.site != "" || !r.intent.context {
+		return
+	}
+	if id := m.fromList(r); id != "" {
+		r.job = id
+		return
+	}
+	if m.job != "" {
+		r.job = m.job
+	}
+}
+
+var ordinals = map[string]int{"first": 0, "second": 1, "third": 2, "fourth": 3, "fifth": 4, "last": -1}
+
+// fromList understands "the emergency one", "the first one", "the lift job", if
+// exactly one job of the list that was shown fits.
+func (m *memory) fromList(r *request) string {
+	if len(m.list) < 2 || !r.has("one", "job") {
+		return ""
+	}
+	for word, i := range ordinals {
+		if !r.has("the "+word+" one", "the "+word+" job", word+" one", word+" job") {
+			continue
+		}
+		if i < 0 {
+			i = len(m.list) - 1
+		}
+		if i < len(m.list) {
+			r.words = without(r.words, word)
+			return m.list[i].ID
+		}
+	}
+	found := ""
+	for i := range m.list {
+		if !listed(m.list[i], r.words) {
+			continue
+		}
+		if found != "" {
+			return ""
+		}
+		found = m.list[i].ID
+	}
+	return found
+}
+
+// listed reports whether a job of a list is described by all the words.
+func listed(j jobItem, words []string) bool {
+	if len(words) == 0 {
+		return false
+	}
+	have := textWords(strings.Join([]string{j.Priority, j.Title, j.Site.Name, j.Site.Address, j.Status}, " "))
+	for _, w := range words {
+		if !slices.ContainsFunc(have, func(h string) bool { return stem(h) == stem(w) }) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,223 @@
+package offline
+
+import (
+	"encoding/json"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"deskhand/agent"
+)
+
+const (
+	// maxSteps bounds the rounds of calls for one line; no flow needs more
+	// than five.
+	maxSteps = 10
+	// maxCalls is what an engine takes of one reply.
+	maxCalls = 16
+)
+
+// args are a call's arguments; encoding sorts the keys, so that equal calls
+// have equal bytes.
+type args map[string]any
+
+// answer is what a flow came to. While its calls are out it is empty, and
+// waiting is set.
+type answer struct {
+	text    string
+	ask     *question
+	waiting bool
+}
+
+func say(parts ...string) answer { return answer{text: lines(parts...)} }
+
+// waits is the answer of a flow whose calls are not back yet.
+var waits = answer{waiting: true}
+
+// turn answers one line. A flow runs from its beginning for every request: calls
+// whose results are in the messages give these at once, the first that is not
+// there ends the run. So a flow reads like a program that waits, and keeps
+// nothing in between.
+type turn struct {
+	table    table
+	tools    toolset
+	now      time.Time
+	memory   *memory
+	line     string
+	outcomes []outcome
+	used     []bool
+	wants    []want
+	// past is set for a line that was answered before.
+	past bool
+}
+
+type want struct {
+	tool  string
+	alias string
+	args  json.RawMessage
+}
+
+// call gives the result of a call, or notes that it has to be made.
+func (t *turn) call(tool string, a args) (outcome, bool) {
+	alias, offered := t.tools.alias(tool)
+	if i := t.recorded(tool, a); i >= 0 {
+		t.used[i] = true
+		t.memory.observe(t.outcomes[i])
+		return t.outcomes[i], true
+	}
+	if !offered {
+		return outcome{
+			tool: tool, args: a, state: agent.CallRefused,
+			fault: fault{Code: codeNoTool, Message: "This desk has no tool " + tool + ", which is needed for that."},
+		}, true
+	}
+	raw, err := json.Marshal(a)
+	if err != nil {
+		raw = []byte("{}") // impossible: arguments are strings, numbers and lists
+	}
+	t.wants = append(t.wants, want{tool: tool, alias: alias, args: raw})
+	return outcome{}, false
+}
+
+// codeNoTool is the code of a call to a tool that the request does not offer.
+const codeNoTool = "no_such_tool"
+
+// recorded finds the result of a call among those of the line: of the same
+// arguments, or of the next call of that tool where a person edited a write or
+// the line is an old one, whose times could now be read differently.
+func (t *turn) recorded(tool string, a args) int {
+	same, next := -1, -1
+	wanted := canonical(a)
+	for i, o := range t.outcomes {
+		if t.used[i] || o.tool != tool {
+			continue
+		}
+		if next < 0 {
+			next = i
+		}
+		if same < 0 && canonical(o.args) == wanted {
+			same = i
+		}
+	}
+	if same < 0 && (t.past || slices.Contains(writes, tool)) {
+		return next
+	}
+	return same
+}
+
+func canonical(a map[string]any) string {
+	raw, err := json.Marshal(a)
+	if err != nil {
+		return ""
+	}
+	return string(raw)
+}
+
+// run answers the line as far as the results go.
+func (t *turn) run() answer {
+	pending := t.memory.pending
+	t.memory.pending = nil
+	t.memory.nextLine()
+	if len(t.line) > maxLine {
+		return say("That is more text than I read in one line. Please say in a sentence what to do.")
+	}
+	clauses := t.table.readLine(t.line, t.now)
+	if pending != nil {
+		got := pending.react(t.table, clauses)
+		switch {
+		case got.request != nil:
+			return t.do([]*request{got.request})
+		case got.again:
+			return answer{text: lines("Which one do you mean?", pending.numbered()), ask: pending}
+		case !got.other:
+			return say(got.say)
+		}
+	}
+	requests, unread := t.requests(clauses)
+	if len(requests) == 0 {
+		return unread
+	}
+	return t.do(requests)
+}
+
+// requests makes requests of the clauses. A clause that nothing fits is added
+// to the others only as a remark.
+func (t *turn) requests(clauses []*clause) ([]*request, answer) {
+	var out []*request
+	job := ""
+	for _, c := range clauses {
+		if c.intent == nil {
+			continue
+		}
+		if len(c.ids.jobs) == 0 && job != "" && len(c.site) == 0 && c.intent.context {
+			c.ids.jobs = []string{job} // "... for 1044 and book lukasz friday"
+		}
+		if len(c.ids.jobs) > 0 {
+			job = c.ids.jobs[0]
+		}
+		out = append(out, newRequests(c, t.memory)...)
+	}
+	if len(out) == 0 {
+		return nil, t.notUnderstood(clauses)
+	}
+	return out, answer{}
+}
+
+// do runs the requests together, so that their calls go out in one reply.
+func (t *turn) do(requests []*request) answer {
+	var out answer
+	var texts []string
+	for _, r := range requests {
+		a := t.perform(r)
+		if a.waiting {
+			out.waiting = true
+			continue
+		}
+		if a.ask != nil && out.ask != nil {
+			a.text += "\n(Please answer the first question first, then say this again.)"
+		} else if a.ask != nil {
+			out.ask = a.ask
+		}
+		texts = append(texts, a.text)
+	}
+	t.memory.pending = out.ask
+	out.text = strings.Join(texts, "\n\n")
+	return out
+}
+
+// perform runs one request. A line that says not to do something does nothing.
+func (t *turn) perform(r *request) answer {
+	if r.intent.write != "" && r.clause.negated() {
+		return say("I read that as not to do it. Nothing was " + r.intent.write + ".")
+	}
+	if r.job != "" {
+		t.memory.setJob(r.job)
+	}
+	a := r.intent.run(t, r)
+	if !a.waiting {
+		t.memory.last = r
+		if r.job != "" && len(t.memory.list) < 2 {
+			t.memory.setJob(r.job)
+		}
+	}
+	return a
+}
+
+// calls are those to be made now. Writes wait until no request of the line
+// reads any more, so that they go out together.
+func (t *turn) calls(firstID int) []agent.ModelCall {
+	reads := slices.DeleteFunc(slices.Clone(t.wants), func(w want) bool { return slices.Contains(writes, w.tool) })
+	if len(reads) == 0 {
+		reads = t.wants
+	}
+	var out []agent.ModelCall
+	seen := map[string]bool{}
+	for _, w := range reads {
+		if key := w.alias + string(w.args); !seen[key] && len(out) < maxCalls {
+			seen[key] = true
+			out = append(out, agent.ModelCall{ID: "call-" + strconv.Itoa(firstID+len(out)), Name: w.alias, Arguments: w.args})
+		}
+	}
+	return out
+}
