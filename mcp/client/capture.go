@@ -6,19 +6,16 @@ import (
 	"io"
 )
 
-// maxReply bounds what one answer may hold, in bytes. The SDK reads a JSON
-// answer into memory without a bound of its own.
-const maxReply = 16 << 20
-
 // answerBody is the body of an answer. It shows the exchange each message as
-// it passes by, and ends with an error when the answer is too large.
+// it passes by, and ends with an error when the answer is too large: the SDK
+// reads some answers into memory without a bound of its own.
 type answerBody struct {
 	io.ReadCloser
 	x      *exchange // nil: only the size counts
 	stream bool      // server-sent events, not one JSON document
 	loose  bool      // see [exchange.deliver]
 
-	size int
+	max, size int // bytes
 	// pending is the JSON document so far, or the unfinished line of a stream.
 	pending []byte
 	// data are the data lines of the event so far.
@@ -28,8 +25,8 @@ type answerBody struct {
 func (b *answerBody) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
 	b.size += n
-	if b.size > maxReply {
-		return 0, fmt.Errorf("the answer is larger than %d MiB", maxReply>>20)
+	if b.size > b.max {
+		return 0, fmt.Errorf("the answer is larger than %d bytes", b.max)
 	}
 	if b.x != nil {
 		b.take(p[:n])

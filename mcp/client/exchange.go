@@ -67,6 +67,19 @@ func (x *exchange) enter(id json.RawMessage) bool {
 	return true
 }
 
+// withdrawn is asked before the server is told that the request is cancelled.
+// If nothing of the request has left there is nothing to tell, and from then
+// on nothing leaves.
+func (x *exchange) withdrawn() bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.left || x.status != 0 || x.conn != nil {
+		return false
+	}
+	x.finished = true
+	return true
+}
+
 // carried says which connection carries the request; nil: one that does not
 // count. It may be called again when the request moves to another connection.
 func (x *exchange) carried(c *countedConn) {

@@ -45,11 +45,12 @@ func (t *httpTransport) open(ctx context.Context) (*link, error) {
 		return nil, fmt.Errorf("the address of the server must look like http://HOST:PORT/PATH; correct it in the configuration")
 	}
 	h := &httpLink{
-		public:  publicURL(u),
-		headers: at.Headers,
-		silent:  &t.silent,
-		patient: streamPatience(t.opts.ConnectTimeout),
-		conns:   map[*countedConn]struct{}{},
+		public:    publicURL(u),
+		headers:   at.Headers,
+		silent:    &t.silent,
+		patient:   streamPatience(t.opts.ConnectTimeout),
+		maxAnswer: t.opts.MaxAnswer,
+		conns:     map[*countedConn]struct{}{},
 	}
 	h.life, h.end = context.WithCancel(context.Background())
 	h.base = t.model.Clone()
@@ -78,7 +79,7 @@ func (t *httpTransport) open(ctx context.Context) (*link, error) {
 			// A redirect would take the token and the call to another server.
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		},
-		MaxEventSize: maxReply,
+		MaxEventSize: t.opts.MaxAnswer,
 	}
 	return l, nil
 }
@@ -147,12 +148,13 @@ func streamPatience(connect time.Duration) time.Duration {
 // httpLink is the connections of one session. It is the RoundTripper between
 // the SDK and net/http.
 type httpLink struct {
-	base    *http.Transport
-	dialer  func(ctx context.Context, network, addr string) (net.Conn, error)
-	public  string
-	headers map[string]string
-	silent  *atomic.Bool
-	patient time.Duration
+	base      *http.Transport
+	dialer    func(ctx context.Context, network, addr string) (net.Conn, error)
+	public    string
+	headers   map[string]string
+	silent    *atomic.Bool
+	patient   time.Duration
+	maxAnswer int
 
 	life context.Context
 	end  context.CancelFunc

@@ -30,11 +30,11 @@ func (h *httpLink) RoundTrip(req *http.Request) (*http.Response, error) {
 	case req.Method == http.MethodPost:
 		resp, err := h.base.RoundTrip(h.dressed(req, req.Context()))
 		h.outcome(statusOf(resp), err)
-		return guarded(resp, nil), err
+		return h.guarded(resp, nil), err
 	case req.Method == http.MethodGet && x != nil:
 		// The stream of a call is being resumed.
 		resp, err := h.base.RoundTrip(h.dressed(req, req.Context()))
-		return guarded(resp, x), err
+		return h.guarded(resp, x), err
 	case req.Method == http.MethodGet:
 		return h.openStream(h.dressed(req, req.Context()), !h.asked.Swap(true))
 	default:
@@ -65,7 +65,10 @@ func (h *httpLink) observed(req *http.Request, x *exchange) (*http.Response, err
 		return nil, err
 	}
 	if id == nil {
-		// A notification about the request, such as its cancellation.
+		// The request is being cancelled.
+		if x.withdrawn() {
+			return nil, errGivenUp
+		}
 		return h.base.RoundTrip(h.dressed(req, req.Context()))
 	}
 	if !x.enter(id) {
@@ -80,7 +83,7 @@ func (h *httpLink) observed(req *http.Request, x *exchange) (*http.Response, err
 		return nil, err
 	}
 	x.answered(resp.StatusCode)
-	return guarded(resp, x), nil
+	return h.guarded(resp, x), nil
 }
 
 // requestID reads the id from a request's body; nil for a notification.
@@ -104,7 +107,7 @@ func statusOf(resp *http.Response) int {
 }
 
 // guarded bounds the answer and shows it to the exchange, if there is one.
-func guarded(resp *http.Response, x *exchange) *http.Response {
+func (h *httpLink) guarded(resp *http.Response, x *exchange) *http.Response {
 	if resp == nil {
 		return nil
 	}
@@ -112,6 +115,7 @@ func guarded(resp *http.Response, x *exchange) *http.Response {
 	resp.Body = &answerBody{
 		ReadCloser: resp.Body,
 		x:          x,
+		max:        h.maxAnswer,
 		stream:     ok && isEventStream(resp),
 		loose:      !ok,
 	}

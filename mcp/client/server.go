@@ -40,6 +40,8 @@ type Options struct {
 	CallTimeout time.Duration
 	// CloseTimeout bounds Close; 2 s if zero.
 	CloseTimeout time.Duration
+	// MaxAnswer bounds one answer of the server, in bytes; 16 MiB if zero.
+	MaxAnswer int
 
 	// Logger is told what is not an error of a call; nil: nobody is.
 	Logger *slog.Logger
@@ -127,6 +129,9 @@ func New(o Options) *Server {
 	orElse(&o.ReadTimeout, 10*time.Second)
 	orElse(&o.CallTimeout, 2*time.Minute)
 	orElse(&o.CloseTimeout, 2*time.Second)
+	if o.MaxAnswer <= 0 {
+		o.MaxAnswer = 16 << 20
+	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
