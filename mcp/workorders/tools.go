@@ -193,7 +193,12 @@ func decode[In any](arguments json.RawMessage) (In, error) {
 func tools() []tool {
 	return []tool{
 		lookupWorkOrderTool(),
+		searchWorkOrdersTool(),
+		findAvailabilityTool(),
+		searchPartsTool(),
 		quotePartTool(),
+		listPartOrdersTool(),
+		scheduleVisitTool(),
 		orderPartTool(),
 	}
 }
