@@ -72,8 +72,10 @@ func writePrivate(path string, content []byte) (string, error) {
 // An Addr is what a server leaves for other processes of the same home: who
 // holds the book and where it can be reached.
 type Addr struct {
-	PID   int       `json:"pid"`
-	URL   string    `json:"url"` // the MCP endpoint
+	PID int    `json:"pid"`
+	URL string `json:"url"` // the MCP endpoint
+	// Book is the id of the book that is served there.
+	Book  string    `json:"book"`
 	Since time.Time `json:"since"`
 }
 

@@ -238,7 +238,7 @@ func (s *Server) Start(addr string) error {
 	if s.opt.AddrPath == "" {
 		return nil
 	}
-	err = WriteAddr(s.opt.AddrPath, Addr{PID: os.Getpid(), URL: s.URL(), Since: time.Now()})
+	err = WriteAddr(s.opt.AddrPath, Addr{PID: os.Getpid(), URL: s.URL(), Book: s.book.ID(), Since: time.Now()})
 	if err != nil {
 		return fmt.Errorf("leave the server's address: %w", err)
 	}
