@@ -128,6 +128,12 @@ func (s *Server) readPage(ctx context.Context, se *session, cursor string) (raw 
 		if cause := context.Cause(ctx); cause != nil {
 			return nil, nil, "", cause
 		}
+		if saw.reply != nil && saw.reply.result != nil {
+			// The SDK does not say which tool it failed at.
+			if _, named := decodeTools(saw.reply.result, nil); named != nil {
+				return nil, nil, "", named
+			}
+		}
 		return nil, nil, "", se.explainRead(saw, err)
 	}
 	valid = make(map[string]bool, len(page.Tools))
