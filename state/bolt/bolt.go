@@ -65,7 +65,8 @@ type hooks struct {
 type Store struct {
 	path     string
 	db       *bbolt.DB
-	file     *os.File // the one that db uses; it carries the lock
+	file     *os.File    // the one that db uses; it carries the lock
+	found    os.FileInfo // the file as it was when it was opened
 	pageSize int64
 	hooks    hooks
 	watchers kv.Watchers

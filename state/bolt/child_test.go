@@ -26,7 +26,8 @@ const (
 func child(t *testing.T, path, task string) *exec.Cmd {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), os.Args[0])
-	cmd.Env = append(os.Environ(), childEnv+"="+path, childTaskEnv+"="+task)
+	// The race detector waits a second before it lets a process end.
+	cmd.Env = append(os.Environ(), "GORACE=atexit_sleep_ms=0", childEnv+"="+path, childTaskEnv+"="+task)
 	cmd.Stderr = os.Stderr
 	return cmd
 }

@@ -8,50 +8,63 @@ import (
 	"math/rand/v2"
 	"path/filepath"
 	"strconv"
+	"sync/atomic"
 	"testing"
 	"time"
 )
 
 // TestKill kills a process that counts at random moments, those of making the
-// file and of opening it included. The lock must be gone with the process, the
-// file must open, and hold every value that was acknowledged and at most one
-// more.
+// file and of opening it included, fifty times. The lock must be gone with the
+// process, the file must open, and hold every value that was acknowledged and
+// at most one more.
 func TestKill(t *testing.T) {
 	t.Parallel()
-	const cycles, freshEvery = 50, 5
-	path, counter := "", 0
-	acknowledged := 0
-	for cycle := range cycles {
-		if cycle%freshEvery == 0 {
-			path, counter = filepath.Join(t.TempDir(), "home", "desk.db"), 0
+	const files, kills = 10, 5
+	var acknowledged atomic.Int64
+	t.Cleanup(func() {
+		if acknowledged.Load() == 0 {
+			t.Error("no child lived long enough to count")
 		}
-		last := killedAfter(t, path, time.Duration(rand.Int64N(int64(25*time.Millisecond))))
-		acknowledged += max(0, last-counter)
-		s, err := Open(path, Options{})
-		if err != nil {
-			t.Fatalf("cycle %d: open: %v", cycle, err)
-		}
-		value, _, err := s.Get(t.Context(), "counter")
-		if err != nil {
-			t.Fatalf("cycle %d: %v", cycle, err)
-		}
-		n, _ := strconv.Atoi(string(value))
-		if least := max(last, counter); n < least || n > least+1 {
-			t.Fatalf("cycle %d: the counter is %d, acknowledged was %d", cycle, n, least)
-		}
-		if n > 0 {
-			wantValue(t, s, "zz/copy", string(value))
-		}
-		wantSound(t, s)
-		if err := s.Close(); err != nil {
-			t.Fatal(err)
-		}
-		counter = n
+		t.Logf("%d values acknowledged", acknowledged.Load())
+	})
+	for file := range files {
+		t.Run(strconv.Itoa(file), func(t *testing.T) {
+			t.Parallel()
+			path := filepath.Join(t.TempDir(), "home", "desk.db")
+			counter := 0
+			for range kills {
+				last := killedAfter(t, path, time.Duration(rand.Int64N(int64(25*time.Millisecond))))
+				acknowledged.Add(int64(max(0, last-counter)))
+				counter = counterOf(t, path, max(last, counter))
+			}
+		})
 	}
-	if acknowledged == 0 {
-		t.Error("no child lived long enough to count")
+}
+
+// counterOf opens what a killed process has left, checks it, and returns the
+// counter, which is least or one more: what was being written may be there.
+func counterOf(t *testing.T, path string, least int) int {
+	t.Helper()
+	s, err := Open(path, Options{})
+	if err != nil {
+		t.Fatalf("open: %v", err)
 	}
-	t.Logf("%d values acknowledged", acknowledged)
+	value, _, err := s.Get(t.Context(), "counter")
+	if err != nil {
+		t.Fatal(err)
+	}
+	n, _ := strconv.Atoi(string(value))
+	if n < least || n > least+1 {
+		t.Fatalf("the counter is %d, acknowledged was %d", n, least)
+	}
+	if n > 0 {
+		wantValue(t, s, "zz/copy", string(value))
+	}
+	wantSound(t, s)
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return n
 }
 
 // killedAfter runs a counting child, kills it some time after it begins to

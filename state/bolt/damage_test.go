@@ -23,7 +23,7 @@ func wholeFile(t *testing.T) []byte {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "desk.db")
 	s := openAt(t, path, Options{})
-	for round := range 10 {
+	for round := range 5 {
 		err := s.Update(t.Context(), func(tx kv.Tx) error {
 			for i := range 50 {
 				if err := tx.Put(fmt.Sprintf("k/%d/%d", round, i), make([]byte, 300)); err != nil {
@@ -36,7 +36,7 @@ func wholeFile(t *testing.T) []byte {
 			t.Fatal(err)
 		}
 	}
-	put(t, s, "long", make([]byte, 50_000))
+	put(t, s, "long", make([]byte, 20_000))
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -118,7 +118,7 @@ func TestOneMetaPageLost(t *testing.T) {
 		data := bytes.Clone(whole)
 		copy(data[i*page:], garbage(page))
 		s := openAt(t, writeFile(t, data), Options{})
-		if _, ok, err := s.Get(t.Context(), "k/9/0"); err != nil || !ok {
+		if _, ok, err := s.Get(t.Context(), "k/4/0"); err != nil || !ok {
 			t.Errorf("meta page %d lost: %v, %v", i, ok, err)
 		}
 		put(t, s, "a", nil)
@@ -186,7 +186,7 @@ func useAll(ctx context.Context, path string) error {
 	_, err2 := s.Scan(ctx, kv.ScanOptions{Prefix: "k", Reverse: true})
 	_, _, err3 := s.Get(ctx, "long")
 	err4 := s.Update(ctx, func(tx kv.Tx) error {
-		if err := tx.Put("k/5/5", make([]byte, 5000)); err != nil {
+		if err := tx.Put("k/3/5", make([]byte, 5000)); err != nil {
 			return err
 		}
 		return tx.Delete("k/0/7")

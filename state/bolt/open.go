@@ -67,7 +67,7 @@ func Open(path string, o Options) (*Store, error) {
 	return nil, unwritable(path, err)
 }
 
-// openExisting opens a file that is there and writes nothing.
+// openExisting opens a file that is there.
 func openExisting(path string, o Options) (*Store, error) {
 	s := &Store{path: path, hooks: o.hooks, turn: make(chan struct{}, 1)}
 	err := guard(path, func() (err error) {
@@ -76,16 +76,18 @@ func openExisting(path string, o Options) (*Store, error) {
 			Timeout:      max(o.Wait, 1),
 			FreelistType: bbolt.FreelistMapType,
 			NoStatistics: true,
-			OpenFile: func(name string, flag int, mode os.FileMode) (*os.File, error) {
-				// Without O_CREATE an empty file is nobody's new one.
-				s.file, err = os.OpenFile(name, flag&^os.O_CREATE, mode)
-				return s.file, emptyIsDamaged(s.file, path, err)
-			},
+			OpenFile:     s.openFile,
 		})
 		return err
 	})
 	if err == nil {
-		err = errors.Join(s.checkName(), s.checkWhole())
+		err = s.checkName()
+	}
+	if err == nil && s.found.Size() == 0 {
+		err = s.checkEmpty()
+	}
+	if err == nil {
+		err = s.checkWhole()
 	}
 	if err != nil {
 		return nil, s.giveUp(err)
@@ -94,17 +96,15 @@ func openExisting(path string, o Options) (*Store, error) {
 	return s, nil
 }
 
-// emptyIsDamaged keeps bbolt from taking an empty file for a new one and
-// writing into it. Files are made whole (see create), so an empty one has lost
-// what it held.
-func emptyIsDamaged(f *os.File, path string, err error) error {
+// openFile opens the file for bbolt, but never creates it.
+func (s *Store) openFile(name string, flag int, mode os.FileMode) (*os.File, error) {
+	f, err := os.OpenFile(name, flag&^os.O_CREATE, mode)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if info, err := f.Stat(); err == nil && info.Mode().IsRegular() && info.Size() == 0 {
-		return &DamagedError{path, "it is empty"}
-	}
-	return nil
+	s.file = f
+	s.found, err = f.Stat()
+	return f, err
 }
 
 // giveUp closes what openExisting has opened so far and says why in our words.
@@ -124,6 +124,10 @@ func (s *Store) giveUp(err error) error {
 		return &HeldError{Path: s.path, Holder: readHolder(s.path)}
 	}
 	if damaged := damageOf(s.path, err); damaged != nil {
+		// Who is told of damage sets aside what has this name.
+		if err := s.checkName(); err != nil {
+			return err
+		}
 		return damaged
 	}
 	return unwritable(s.path, err)
@@ -133,15 +137,29 @@ func (s *Store) giveUp(err error) error {
 // the name: while this process waited for the lock, the one before may have
 // set it aside and made a new one.
 func (s *Store) checkName() error {
-	locked, err := s.file.Stat()
-	if err != nil {
-		return err
-	}
 	named, err := os.Stat(s.path)
-	if err != nil || !os.SameFile(locked, named) {
+	if err != nil || !os.SameFile(s.found, named) {
 		return errReplaced
 	}
 	return nil
+}
+
+// checkEmpty says what to think of a file that was empty when it was opened,
+// and that bbolt has taken for a new one. It may have been finished since; it
+// may be in the making, or its maker was killed; or it has lost what it held.
+func (s *Store) checkEmpty() error {
+	made := false
+	err := s.db.View(func(tx *bbolt.Tx) error {
+		made = tx.Bucket(bucketName) != nil
+		return nil
+	})
+	switch {
+	case err != nil || made:
+		return err
+	case len(unfinished(s.path)) > 0:
+		return makeBucket(s.db)
+	}
+	return errors.Join(&DamagedError{s.path, "it is empty"}, s.file.Truncate(0))
 }
 
 // create makes an empty store. It is made under another name, synced, and only
@@ -170,7 +188,9 @@ func create(path string, link func(from, to string) error) error {
 		return nil // somebody was faster, and has swept up the other name
 	}
 	// There are file systems without links. To rename could take away a file
-	// that somebody has made, and opened, since.
+	// that somebody has made, and opened, since. So the file is made in its
+	// place, where others may find it empty: that the one under the other name
+	// is still there tells them why.
 	if err := initialise(path); !errors.Is(err, berrors.ErrTimeout) {
 		return err
 	}
@@ -180,13 +200,22 @@ func create(path string, link func(from, to string) error) error {
 // sweep removes what processes that were killed in create have left, and what
 // others in create, who are too late now, are still making.
 func sweep(path string) {
+	for _, name := range unfinished(path) {
+		_ = os.Remove(name)
+	}
+}
+
+// unfinished lists what create has under other names.
+func unfinished(path string) []string {
 	dir, base := filepath.Split(path)
 	entries, _ := os.ReadDir(dir)
+	var names []string
 	for _, e := range entries {
 		if strings.HasPrefix(e.Name(), base+newSuffix) {
-			_ = os.Remove(filepath.Join(dir, e.Name()))
+			names = append(names, filepath.Join(dir, e.Name()))
 		}
 	}
+	return names
 }
 
 // initialise makes an empty store in a file that is empty or does not exist.
@@ -195,11 +224,14 @@ func initialise(path string) error {
 	if err != nil {
 		return err
 	}
-	err = db.Update(func(tx *bbolt.Tx) error {
+	return errors.Join(makeBucket(db), db.Close())
+}
+
+func makeBucket(db *bbolt.DB) error {
+	return db.Update(func(tx *bbolt.Tx) error {
 		_, err := tx.CreateBucketIfNotExists(bucketName)
 		return err
 	})
-	return errors.Join(err, db.Close())
 }
 
 // syncDir makes the name of a new file in its folder durable.

@@ -233,11 +233,13 @@ func TestReplacedWhileWaiting(t *testing.T) {
 	}
 	late := &Store{path: path}
 	var err error
-	if late.file, err = os.Open(path + ".aside"); err != nil {
+	if late.found, err = os.Stat(path + ".aside"); err != nil {
 		t.Fatal(err)
 	}
-	if err := late.giveUp(late.checkName()); !errors.Is(err, errReplaced) {
-		t.Errorf("error is %v, want %v", err, errReplaced)
+	for _, found := range []error{late.checkName(), &DamagedError{path, "it is old"}} {
+		if err := late.giveUp(found); !errors.Is(err, errReplaced) {
+			t.Errorf("error is %v, want %v", err, errReplaced)
+		}
 	}
 	wantValue(t, openAt(t, path, Options{}), "which", "new")
 }

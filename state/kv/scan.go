@@ -1,7 +1,5 @@
 package kv
 
-import "strings"
-
 // Bounds returns the keys that a scan covers before its limit: those that are
 // at least from and, unless to is empty, less than to. The cursor is already
 // taken into account. If nothing can match, to is not empty and not more than
@@ -26,10 +24,10 @@ func (o ScanOptions) Bounds() (from, to string) {
 // prefixEnd returns the smallest key behind every key that starts with prefix,
 // and "" if there is none: bytes of 0xff have nothing above them.
 func prefixEnd(prefix string) string {
-	head := strings.TrimRight(prefix, "\xff")
-	if head == "" {
-		return ""
+	for i := len(prefix) - 1; i >= 0; i-- {
+		if b := prefix[i]; b != 0xff {
+			return prefix[:i] + string([]byte{b + 1})
+		}
 	}
-	last := len(head) - 1
-	return head[:last] + string([]byte{head[last] + 1})
+	return ""
 }

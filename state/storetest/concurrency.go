@@ -75,7 +75,7 @@ func testWriteSkew(t *testing.T, s kv.Store) {
 // testSnapshots writes ten keys together, over and over, and removes and adds
 // another, while readers look whether they ever see two generations at once.
 func testSnapshots(t *testing.T, s kv.Store) {
-	const n, generations = 10, 100
+	const n, generations = 10, 50
 	keys := make([]string, n)
 	for i := range keys {
 		keys[i] = fmt.Sprintf("k%d", i)
