@@ -6,12 +6,13 @@
 // the size of the file. One process has the file at a time; another one waits,
 // or is told who has it.
 //
-// A damaged file never ends the program. What Open notices (a file that is
-// empty, cut short, or not ours) it reports as a DamagedError; a bad page
+// A damaged file is an error and not a crash. What Open notices (a file that
+// is empty, cut short, or not ours) it reports as a DamagedError; a bad page
 // deeper inside is reported so by the call that meets it, and leaves the other
-// calls alone. What nobody can notice here is a changed byte inside a value:
-// bbolt keeps no checksums of its data, so whoever stores values has to check
-// them.
+// calls alone. bbolt keeps no checksums of its data. So nobody notices here
+// that a byte inside a value has changed: whoever stores values has to check
+// them. And pages that are good in themselves but lead in a circle still end
+// the program; only somebody who edits the file makes such pages.
 //
 // If the disk fails to confirm the very last step of an Update, nobody knows
 // which of the two states it holds. Then, and if committing meets damage, the
