@@ -30,7 +30,7 @@ func (e *Engine) Report(ctx context.Context, id ConversationID) (Report, error) 
 		return report, err
 	}
 	for _, c := range calls {
-		report.Calls = append(report.Calls, callReport(c))
+		report.Calls = append(report.Calls, ReportCall(c))
 	}
 	report.OrderIDs = orderIDs(calls)
 	report.Status, report.Ledger = turn.End, turn.Ledger
@@ -131,7 +131,8 @@ func (e *Engine) turnRecords(ctx context.Context, head Head, turn Turn) ([]Messa
 	return messages, calls, nil
 }
 
-func callReport(c Call) CallReport {
+// ReportCall describes a call as screens and scripts see it.
+func ReportCall(c Call) CallReport {
 	r := CallReport{
 		ID: c.ID, ModelID: c.ModelID, Tool: c.Tool, Alias: c.Alias, Args: c.Arguments, Status: c.State,
 		ApprovalID: c.Approval, Result: c.Result,

@@ -84,6 +84,9 @@ func (e *Engine) aliases(ctx context.Context, id ConversationID) (map[QualifiedN
 func (e *Engine) keepAliases(ctx context.Context, id ConversationID, known, now map[QualifiedName]string) error {
 	merged := maps.Clone(known)
 	maps.Copy(merged, now)
+	if id == "" {
+		return nil // nobody uses them yet
+	}
 	if !maps.Equal(merged, known) {
 		err := e.store.Update(ctx, func(tx Tx) error { return tx.PutSetting("aliases/"+string(id), merged) })
 		if err != nil {
@@ -145,4 +148,18 @@ func (e *Engine) knownTools(ctx context.Context, server string) (ToolList, error
 	var list ToolList
 	err := e.store.Setting(ctx, "tools/"+server, &list)
 	return list, err
+}
+
+// Tools gives what a new conversation would offer to the model.
+func (e *Engine) Tools(ctx context.Context) (*Toolbox, error) {
+	return e.toolbox(ctx, "")
+}
+
+// DefaultVerdict is what policy says of a tool when no rule looks at its
+// arguments, for people who want to see how the desk is set up.
+func (e *Engine) DefaultVerdict(entry Entry) DecisionKind {
+	if e.policy.free[entry.Name] && !entry.Tool.Desk.Spends {
+		return DecisionRun
+	}
+	return DecisionAsk
 }

@@ -101,9 +101,6 @@ func (m *memory) observe(o outcome) {
 	}
 }
 
-// pronouns stand for the last job, if nothing else names one.
-var jobPronouns = []string{"it", "that", "this one", "that one", "that job", "this job", "there", "the job"}
-
 // fillJob finds the job that a request without one means: one of the list that
 // was shown, or the last job.
 func (m *memory) fillJob(r *request) {

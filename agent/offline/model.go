@@ -26,7 +26,7 @@ func (*Model) Name() string { return "built-in" }
 // memo goes with every reply and comes back with the conversation: the clock
 // by which the line was read, so that "tomorrow" of yesterday stays a day.
 type memo struct {
-	Now time.Time `json:"now"`
+	Now time.Time `json:"builtInNow"`
 }
 
 // Respond reads the conversation from its lines and results, and gives the

@@ -80,6 +80,11 @@ func (r *request) copy() *request {
 // has reports whether the words of the request's clause hold a phrase.
 func (r *request) has(phrases ...string) bool { return r.clause.has(phrases...) }
 
+// bypass reports whether the line wants an order without a decision.
+func (r *request) bypass() bool {
+	return r.has("pre-approved", "preapproved", "pre approved", "skip the card", "no card", "without the card", "without asking", "already approved", "dont ask", "approved by")
+}
+
 func joinWords(words []string) string {
 	out := ""
 	for i, w := range words {

@@ -1,0 +1,283 @@
+package offline
+
+import (
+	"slices"
+	"strings"
+	"time"
+)
+
+const (
+	// lookAhead is how far "who can go" looks if no time is said.
+	lookAhead = 3 * 24 * time.Hour
+	// maxSlots is how many free slots an answer lists.
+	maxSlots = 8
+)
+
+// runAvailability answers who is free: for a job, a site, a region or a skill.
+func runAvailability(t *turn, r *request) answer {
+	if len(r.when.days) > 0 {
+		return t.askDay(r)
+	}
+	a := t.whereAndWho(r)
+	if len(a) == 0 {
+		return answer{text: "Free for which job, site or skill?", ask: &question{request: r, slot: slotJob}}
+	}
+	from, to, wait, problem := t.searchWindow(r)
+	if wait || problem != nil {
+		if wait {
+			return waits
+		}
+		return *problem
+	}
+	a["from"], a["to"] = stamp(from), stamp(to)
+	if r.when.minutes > 0 {
+		a["duration_minutes"] = min(max(r.when.minutes, 15), 720)
+	}
+	got, done := t.call(toolAvailability, a)
+	if !done {
+		return waits
+	}
+	if !got.ok() {
+		return say(t.trouble(got, r.job), nearSites(got.fault), nearPeople(got.fault))
+	}
+	var free availability
+	got.read(&free)
+	t.memory.wholeSlots = r.when.window != "" || r.when.to >= 0
+	if len(free.Slots) > 0 && onePerson(free.Slots) {
+		t.memory.person = free.Slots[0].Technician
+	}
+	text := freeText(free, r, from, to, t.now.Location())
+	if r.intent.name == "send" && len(free.Slots) > 0 && r.job != "" {
+		return offerSlots(t, r, free.Slots, text)
+	}
+	return say(text)
+}
+
+func onePerson(slots []slot) bool {
+	return !slices.ContainsFunc(slots, func(s slot) bool { return s.Technician.ID != slots[0].Technician.ID })
+}
+
+// whereAndWho says for what somebody should be free. Regions and skills are
+// those that the tool's schema names.
+func (t *turn) whereAndWho(r *request) args {
+	a := args{}
+	words := slices.Concat(strings.Fields(r.site), r.words)
+	if r.job != "" {
+		a["work_order_id"] = r.job
+	} else if region := oneOf(t.tools.choices(toolAvailability, "region"), strings.Fields(r.site)); region != "" {
+		a["region"] = region
+	} else if r.site != "" {
+		a["site"] = r.site
+	}
+	var skills []string
+	for _, s := range t.tools.choices(toolAvailability, "skills") {
+		if names(s, words) {
+			skills = append(skills, s)
+		}
+	}
+	if len(skills) > 0 && r.job == "" {
+		a["skills"] = narrowest(skills)
+		if a["site"] == r.site && oneOf(skills, strings.Fields(r.site)) != "" {
+			delete(a, "site")
+		}
+	}
+	if r.technician != "" {
+		a["technician"] = r.technician
+	} else if name := without(r.words, fillerNames...); len(name) > 0 && len(name) <= 3 && len(skills) == 0 && r.has("is", "free") && r.clause.isQuestion() && !r.has("who", "whos", "anyone", "anybody") {
+		a["technician"] = joinWords(name)
+	}
+	return a
+}
+
+// fillerNames are words of availability questions that are no one's name.
+var fillerNames = []string{"available", "free", "time", "able", "else", "emergency", "deadline", "work"}
+
+// names reports whether words spell an identifier such as water_heater.
+func names(id string, words []string) bool {
+	for _, part := range strings.Split(id, "_") {
+		if !slices.ContainsFunc(words, func(w string) bool { return stem(w) == stem(part) }) {
+			return false
+		}
+	}
+	return true
+}
+
+func oneOf(ids, words []string) string {
+	for _, id := range ids {
+		if names(id, words) {
+			return id
+		}
+	}
+	return ""
+}
+
+// narrowest leaves "lift" out where "lift_door" was said.
+func narrowest(skills []string) []string {
+	return slices.DeleteFunc(slices.Clone(skills), func(s string) bool {
+		return slices.ContainsFunc(skills, func(o string) bool { return o != s && strings.HasPrefix(o, s+"_") })
+	})
+}
+
+// searchWindow turns what was said of time into the window to search.
+func (t *turn) searchWindow(r *request) (from, to time.Time, wait bool, problem *answer) {
+	w := r.when
+	if w.deadline && r.job != "" {
+		job, got, done := t.lookup(r.job)
+		if !done {
+			return from, to, true, nil
+		}
+		if !got.ok() {
+			a := say(t.trouble(got, r.job))
+			return from, to, false, &a
+		}
+		if by, ok := job.Deadlines.Resolve.instant(); ok && by.After(t.now) {
+			return t.now, by.In(t.now.Location()), false, nil
+		}
+		return t.now, t.now.Add(lookAhead), false, nil
+	}
+	from, to, ok := t.window(w)
+	if !ok {
+		a := say("That hour does not exist on that day, because the clocks change.")
+		return from, to, false, &a
+	}
+	if from.Before(t.now) && to.After(t.now) {
+		from = t.now
+	}
+	return from, to, false, nil
+}
+
+// window gives the window to search for a time phrase.
+func (t *turn) window(w when) (from, to time.Time, ok bool) {
+	y, m, d := t.now.Date()
+	today := time.Date(y, m, d, 0, 0, 0, 0, t.now.Location())
+	day := w.day
+	switch {
+	case w.now:
+		return t.now, today.AddDate(0, 0, 1), true
+	case !w.dayKnown() && !w.clockKnown():
+		return t.now, t.now.Add(lookAhead), true
+	case !w.dayKnown():
+		day = today
+		if end, _ := at(today, max(w.from, w.to)); !end.After(t.now) {
+			day = today.AddDate(0, 0, 1)
+		}
+	}
+	if w.week {
+		return day, day.AddDate(0, 0, 7), true
+	}
+	if !w.clockKnown() {
+		return day, day.AddDate(0, 0, 1), true
+	}
+	start, okStart := at(day, w.from)
+	if w.before {
+		if w.dayKnown() && day.Equal(today) || !w.dayKnown() {
+			return t.now, start, okStart
+		}
+		return day, start, okStart
+	}
+	if w.after {
+		return start, day.AddDate(0, 0, 1), okStart
+	}
+	if w.to < 0 {
+		return start, start.Add(max(2*time.Hour, time.Duration(w.minutes)*time.Minute)), okStart
+	}
+	end, okEnd := at(day, w.to)
+	return start, end, okStart && okEnd
+}
+
+func freeText(free availability, r *request, from, to time.Time, zone *time.Location) string {
+	about := r.job
+	if free.Job != nil && free.Job.Title != "" {
+		about = clean(free.Job.ID, 20) + " " + clean(free.Job.Title, 100)
+	} else if about == "" {
+		about = strings.TrimSpace(joinWords(slices.Concat(r.words, strings.Fields(r.site))))
+	}
+	if about == "" {
+		about = r.technician
+	}
+	var out []string
+	if len(free.Slots) == 0 {
+		out = append(out, "Nobody is free for "+about+", "+spanOf(from, to)+".")
+	} else {
+		out = append(out, "Free for "+about+", "+spanOf(from, to)+":")
+	}
+	for i, s := range free.Slots {
+		if i == maxSlots {
+			out = append(out, "  … and "+count(len(free.Slots)-i, "more slot")+".")
+			break
+		}
+		out = append(out, "  "+slotLine(s, zone))
+	}
+	for _, x := range free.Excluded {
+		line := "Not " + clean(x.Technician.Name, 60) + ": " + clean(x.Reason, 160)
+		out = append(out, line+orEmpty(" Next free ", timeOf(x.NextFree)+".", x.NextFree != nil))
+	}
+	if free.Job != nil && free.Job.Resolve != nil {
+		out = append(out, "Must be done by "+timeOf(free.Job.Resolve)+".")
+	}
+	for _, j := range free.SiteContext.Open {
+		if r.job == "" {
+			out = append(out, "Open there: "+clean(j.ID, 20)+" "+clean(j.Title, 100))
+		}
+	}
+	return strings.Join(out, "\n")
+}
+
+func slotLine(s slot, zone *time.Location) string {
+	line := clean(s.Technician.Name, 60) + ", " + span(s.Start, s.End)
+	if localDiffers(s.Start, zone) {
+		line += " (time at the site)"
+	}
+	for _, w := range s.Warnings {
+		line += "; " + clean(w.Message, 160)
+	}
+	return line
+}
+
+// offerSlots asks which of the first free people to send.
+func offerSlots(t *turn, r *request, slots []slot, text string) answer {
+	q := &question{}
+	booking := r.copy()
+	booking.intent = t.table.named("book")
+	q.request = booking
+	for _, s := range slots[:min(len(slots), 5)] {
+		start, ok := s.Start.instant()
+		if !ok {
+			continue
+		}
+		end, ok := s.End.instant()
+		q.choices = append(q.choices, choice{
+			label: "book " + slotLine(s, t.now.Location()), words: s.Technician.Name,
+			apply: func(b *request) {
+				b.technician = s.Technician.ID
+				b.when = whenOf(start.In(t.now.Location()), end.In(t.now.Location()), ok && t.memory.wholeSlots)
+			},
+		})
+	}
+	if len(q.choices) == 0 {
+		return say(text)
+	}
+	q.choices = append(q.choices, choice{label: "book nobody", leave: "Nobody was booked."})
+	return answer{text: lines(text, "Whom shall I book for "+r.job+"?", q.numbered()), ask: q}
+}
+
+// whenOf is a time that was chosen, not typed. The end counts only where a
+// whole part of a day was asked for; else the job's own length does.
+func whenOf(start, end time.Time, whole bool) when {
+	y, m, d := start.Date()
+	w := when{day: time.Date(y, m, d, 0, 0, 0, 0, start.Location()), from: start.Hour()*60 + start.Minute(), to: -1}
+	if whole && end.After(start) && end.Sub(start) <= 12*time.Hour {
+		w.to = w.from + int(end.Sub(start).Minutes())
+	}
+	return w
+}
+
+func nearPeople(f fault) string {
+	var out []string
+	for _, c := range f.Candidates {
+		if id := field(c, "technician"); id != "" && field(c, "name") != "" {
+			out = append(out, "  "+field(c, "name"))
+		}
+	}
+	return strings.Join(out, "\n")
+}

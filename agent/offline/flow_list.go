@@ -1,0 +1,191 @@
+package offline
+
+import (
+	"strconv"
+	"strings"
+	"time"
+)
+
+// filter is one way to narrow a list of jobs.
+type filter struct {
+	cues []string
+	// title completes "3 jobs ...".
+	title string
+	set   func(args)
+}
+
+var filters = []filter{
+	{[]string{"unassigned", "without a tech", "without tech", "without a technician", "without technician", "no tech", "no technician", "without anyone",
+		"nobody on", "needs a tech", "need a tech", "needs a technician", "not assigned"}, "without a technician",
+		func(a args) { a["unassigned"] = true }},
+	{[]string{"urgent", "critical", "high priority", "important"}, "of high or emergency priority",
+		func(a args) { a["priority"] = []string{"emergency", "high"} }},
+	{[]string{"emergency", "emergencies"}, "of emergency priority", func(a args) { a["priority"] = []string{"emergency"} }},
+	{[]string{"waiting on parts", "waiting for parts", "waiting parts", "awaiting parts", "waiting on a part", "waiting for a part", "needs parts"}, "waiting for parts",
+		func(a args) { a["status"] = []string{"waiting_parts"} }},
+	{[]string{"on hold", "parked"}, "on hold", func(a args) { a["status"] = []string{"on_hold"} }},
+	{[]string{"in progress", "running"}, "in progress", func(a args) { a["status"] = []string{"in_progress"} }},
+	{[]string{"new jobs", "came in", "overnight"}, "new", func(a args) { a["status"] = []string{"new"} }},
+}
+
+// listCues ask for a list without narrowing it.
+var listCues = []string{"open", "whats wrong", "what is wrong", "whats broken", "whats going on", "everything at", "anything at", "what jobs", "which jobs", "all jobs", "jobs at", "work orders"}
+
+var dueCues = []string{"due", "overdue", "deadline", "deadlines"}
+
+// hasFilter reports whether a clause asks for a list of jobs. A clause that
+// names a job is about that job.
+func hasFilter(c *clause) bool {
+	if namesJob(c) || len(c.ids.orders) > 0 {
+		return false
+	}
+	for _, f := range filters {
+		if c.has(f.cues...) {
+			return true
+		}
+	}
+	return c.has(listCues...) || c.has(dueCues...)
+}
+
+// runList answers which jobs there are.
+func runList(t *turn, r *request) answer {
+	a, title := args{}, []string{}
+	var others []string
+	for _, f := range filters {
+		if r.has(f.cues...) {
+			f.set(a)
+			title = append(title, f.title)
+		}
+		for _, cue := range f.cues {
+			others = append(others, phrase(cue)...)
+		}
+	}
+	if by, text, ok := t.dueBefore(r); ok {
+		a["due_before"] = stamp(by)
+		a["sort"] = "deadline"
+		title = append(title, text)
+	}
+	site := joinWords(without(strings.Fields(r.site), others...))
+	if site == "" && len(a) == 0 {
+		site = joinWords(without(r.words, "wrong", "broken", "going", "open", "left"))
+	}
+	if site != "" {
+		a["site"] = site
+	}
+	if len(a) == 0 {
+		return say("Which jobs: unassigned, urgent, waiting for parts, due by a time, or at a site?", t.memory.examples())
+	}
+	a["limit"] = 50
+	return t.listJobs(a, site, strings.Join(title, ", "))
+}
+
+// dueBefore reads the moment of "due by tomorrow noon"; a day alone means its
+// end, unless "before" stands in front of it.
+func (t *turn) dueBefore(r *request) (time.Time, string, bool) {
+	w := r.when
+	if r.has("overdue") {
+		return t.now, "overdue", true
+	}
+	if !r.has(dueCues...) && !w.before {
+		return time.Time{}, "", false
+	}
+	day := w.day
+	if !w.dayKnown() {
+		y, m, d := t.now.Date()
+		day = time.Date(y, m, d, 0, 0, 0, 0, t.now.Location())
+	}
+	if len(w.days) > 0 {
+		day = w.days[0]
+	}
+	minutes := 24 * 60
+	switch {
+	case w.window != "" && !w.before:
+		minutes = w.to
+	case w.clockKnown():
+		minutes = w.from
+	case w.week:
+		day = day.AddDate(0, 0, 6)
+	case w.before && r.has("before"):
+		minutes = 0
+	}
+	by := time.Date(day.Year(), day.Month(), day.Day(), minutes/60, minutes%60, 0, 0, day.Location())
+	return by, "due by " + by.Format(dayLayout+" 15:04"), true
+}
+
+func (t *turn) listJobs(a args, site, title string) answer {
+	got, done := t.call(toolSearchJobs, a)
+	if !done {
+		return waits
+	}
+	if !got.ok() && got.fault.Code == "site_not_found" && a["text"] == nil {
+		// Not every place that people name is a site's name.
+		wider := args{}
+		for k, v := range a {
+			if k != "site" {
+				wider[k] = v
+			}
+		}
+		wider["text"] = site
+		if got, done = t.call(toolSearchJobs, wider); !done {
+			return waits
+		}
+	}
+	if !got.ok() {
+		return say(t.trouble(got, ""), nearSites(got.fault))
+	}
+	var list jobList
+	got.read(&list)
+	return say(listText(list, site, title)...)
+}
+
+func nearSites(f fault) string {
+	var out []string
+	for _, c := range f.Candidates {
+		if name := field(c, "name"); name != "" {
+			out = append(out, "  "+name+orEmpty(", ", field(c, "address"), field(c, "address") != ""))
+		}
+	}
+	return strings.Join(out, "\n")
+}
+
+func listText(list jobList, site, title string) []string {
+	about := orEmpty(" ", title, title != "") + orEmpty(" at ", quoted(site, 60), site != "")
+	if len(list.Items) == 0 {
+		return []string{"No open job" + about + "."}
+	}
+	total := max(list.Total, len(list.Items))
+	out := []string{count(total, "open job") + about + ":"}
+	for _, j := range list.Items {
+		out = append(out, jobLine(j))
+	}
+	if total > len(list.Items) {
+		out = append(out, "… and "+strconv.Itoa(total-len(list.Items))+" more.")
+	}
+	return out
+}
+
+// jobLine is one job on one line: id, what, where, who, when, until when.
+func jobLine(j jobItem) string {
+	parts := []string{clean(j.ID, 20) + " " + clean(j.Title, 100)}
+	if j.Site.Name != "" {
+		parts = append(parts, clean(j.Site.Name, 80))
+	}
+	parts = append(parts, plain(j.Priority)+", "+plain(j.Status))
+	if j.Technician != nil && j.Technician.Name != "" {
+		parts = append(parts, clean(j.Technician.Name, 60))
+	} else {
+		parts = append(parts, "no technician")
+	}
+	if j.NextVisit != nil && j.NextVisit.Start != nil {
+		parts = append(parts, "visit "+span(j.NextVisit.Start, j.NextVisit.End))
+	}
+	if j.Resolve != nil {
+		parts = append(parts, "due "+timeOf(j.Resolve))
+	}
+	for _, f := range j.Flags {
+		if f != "no_technician" {
+			parts = append(parts, strings.ToUpper(plain(f)))
+		}
+	}
+	return strings.Join(parts, " · ")
+}

@@ -1,0 +1,106 @@
+package offline
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// runOrders answers where ordered parts are.
+func runOrders(t *turn, r *request) answer {
+	a := args{"limit": 50}
+	c := r.clause
+	switch {
+	case len(c.ids.orders) > 0:
+		a["part_order_id"] = c.ids.orders[0]
+	case c.has("waiting for approval", "pending approval", "needs approval", "need approval", "to approve"):
+		a["status"] = []string{"pending_approval"}
+	case r.job != "":
+		a["work_order_id"] = r.job
+	case r.sku != "":
+		a["sku"] = r.sku
+	default:
+		a["status"] = []string{"pending_approval", "approved", "ordered", "shipped", "back_ordered"}
+	}
+	got, done := t.call(toolPartOrders, a)
+	if !done {
+		return waits
+	}
+	if !got.ok() {
+		return say(t.trouble(got, r.job))
+	}
+	var list struct {
+		Items []partOrder `json:"items"`
+		Total int         `json:"total"`
+	}
+	got.read(&list)
+	if len(list.Items) == 0 {
+		return say(noOrders(r))
+	}
+	return say(ordersText(list.Items, max(list.Total, len(list.Items)), r)...)
+}
+
+func noOrders(r *request) string {
+	switch {
+	case len(r.clause.ids.orders) > 0:
+		return "There is no part order " + r.clause.ids.orders[0] + "."
+	case r.job != "":
+		return "Nothing is on order for " + r.job + "."
+	}
+	return "No part orders fit that."
+}
+
+// ordersText lists orders; those of the part that was asked for stand first.
+func ordersText(items []partOrder, total int, r *request) []string {
+	wanted := partWords(r)
+	slices.SortStableFunc(items, func(a, b partOrder) int { return matchCount(b, wanted) - matchCount(a, wanted) })
+	out := make([]string, 0, len(items)+2)
+	if len(items) > 1 {
+		out = append(out, count(total, "part order")+":")
+	}
+	for _, o := range items {
+		out = append(out, orderLine(o, true))
+	}
+	if total > len(items) {
+		out = append(out, "… and "+strconv.Itoa(total-len(items))+" more.")
+	}
+	if len(wanted) > 0 && matchCount(items[0], wanted) == 0 {
+		out = append(out, "None of these is called "+quoted(strings.Join(r.words, " "), 60)+".")
+	}
+	return out
+}
+
+func partWords(r *request) []string { return without(r.words, "order", "ordered", "status", "late") }
+
+func matchCount(o partOrder, words []string) int {
+	n, have := 0, textWords(o.Name+" "+o.SKU)
+	for _, w := range words {
+		if slices.ContainsFunc(have, func(h string) bool { return stem(h) == stem(w) }) {
+			n++
+		}
+	}
+	return n
+}
+
+// orderLine is one part order on one line; withJob where the job is not the
+// line above.
+func orderLine(o partOrder, withJob bool) string {
+	line := clean(o.ID, 20) + " " + clean(o.Name, 100) + " (" + clean(o.SKU, 40) + "), " + count(o.Quantity, "piece")
+	if withJob && o.Job != "" {
+		line += " for " + clean(o.Job, 20)
+	}
+	line += ": " + plain(o.Status)
+	if o.Expected != nil && o.Status != "received" && o.Status != "cancelled" && o.Status != "rejected" {
+		line += ", expected " + dayOf(o.Expected)
+	}
+	if o.Late {
+		line += ", late"
+	}
+	if o.Total.Currency != "" {
+		line += ", " + o.Total.String()
+	}
+	if o.Supplier.Name != "" {
+		line += ", " + clean(o.Supplier.Name, 60)
+	}
+	return line + orEmpty(", reference ", clean(o.Reference, 40), o.Reference != "") + "."
+}

@@ -1,0 +1,194 @@
+package cli
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/oklog/ulid/v2"
+
+	"deskhand/agent"
+	"deskhand/agent/offline"
+	"deskhand/mcp/client"
+	"deskhand/state"
+	"deskhand/state/bolt"
+	"deskhand/state/memory"
+)
+
+// deskFile is the desk's store in the home.
+const deskFile = "desk.db"
+
+// desk is an opened desk: store, engine and servers, wired. Opening it marks
+// what dead owners left; it starts no server and sends nothing.
+type desk struct {
+	options  options
+	config   Config
+	store    *state.Store
+	engine   *agent.Engine
+	servers  []*client.Server
+	embedded *embedded
+	company  *companyView
+	// notices are what a person should read at the start.
+	notices []string
+}
+
+// How long a command waits for a desk that another process holds.
+const (
+	consoleWait = time.Second
+	commandWait = 30 * time.Second
+)
+
+// openDesk opens the desk, waiting at most wait for the process that holds it.
+func openDesk(ctx context.Context, o options, wait time.Duration) (d *desk, err error) {
+	if o.wait > 0 {
+		wait = o.wait
+	}
+	d = &desk{options: o, company: &companyView{fixed: o.clock, user: agent.UserID(o.user)}}
+	if d.config, d.notices, err = loadConfig(o.configPath(), o.config != "", o.getenv); err != nil {
+		return nil, err
+	}
+	if d.company.user == "" {
+		d.company.user = d.config.User
+	}
+	model, err := d.chooseModel()
+	if err != nil {
+		return nil, err
+	}
+	policy, err := agent.NewPolicy(*d.config.Policy)
+	if err != nil {
+		return nil, &usageError{fmt.Errorf("%s: %w", o.configPath(), err)}
+	}
+	if d.store, err = d.openStore(wait); err != nil {
+		return nil, err
+	}
+	if err := d.wire(ctx, model, policy); err != nil {
+		return nil, errors.Join(err, d.store.Close())
+	}
+	return d, nil
+}
+
+func (d *desk) wire(ctx context.Context, model agent.Model, policy *agent.Policy) error {
+	if err := d.loadCompany(ctx); err != nil {
+		return err
+	}
+	if err := d.company.check(); err != nil {
+		return err
+	}
+	logger := d.logger()
+	d.connectors(logger)
+	sources := make([]agent.Source, len(d.servers))
+	for i, s := range d.servers {
+		sources[i] = s
+	}
+	engine, err := agent.New(agent.Config{
+		Store: d.store, Model: model, Sources: sources, Policy: policy, Owner: agent.OwnerID(newID()),
+		User: d.company.current, Now: d.company.now, NewID: newID, Logger: logger,
+	})
+	if err != nil {
+		return &usageError{err}
+	}
+	d.engine = engine
+	return engine.Mark(ctx, nil) // whoever has the file is the only one alive
+}
+
+// connectors makes a client for every configured server; none connects yet.
+func (d *desk) connectors(logger *slog.Logger) {
+	for _, name := range slices.Sorted(maps.Keys(d.config.MCPServers)) {
+		c := d.config.MCPServers[name]
+		switch {
+		case c.Disabled:
+		case c.Embedded:
+			d.embedded = &embedded{home: d.options.home, wait: commandWait}
+			if !d.options.clock.IsZero() {
+				d.embedded.now = func() time.Time { return d.options.clock }
+			}
+			d.servers = append(d.servers, client.New(client.Options{Name: name, Dial: d.embedded.dial, Logger: logger}))
+		default:
+			d.servers = append(d.servers, client.New(client.Options{Name: name, URL: c.URL, Headers: c.Headers, Logger: logger}))
+		}
+	}
+}
+
+// openStore opens the desk's file. A damaged one is set aside, and said so.
+func (d *desk) openStore(wait time.Duration) (*state.Store, error) {
+	if d.options.store == "memory" {
+		return state.New(memory.New()), nil
+	}
+	path := filepath.Join(d.options.home, deskFile)
+	backend, err := bolt.Open(path, bolt.Options{Wait: wait})
+	var damaged *bolt.DamagedError
+	if errors.As(err, &damaged) {
+		aside, asideErr := bolt.SetAside(path, time.Now())
+		if asideErr != nil {
+			return nil, errors.Join(err, asideErr)
+		}
+		d.notices = append(d.notices, fmt.Sprintf("The desk's file was damaged (%s). It was kept as %s, and a new desk was begun.", damaged.Reason, aside))
+		backend, err = bolt.Open(path, bolt.Options{Wait: wait})
+	}
+	if err != nil {
+		return nil, err
+	}
+	return state.New(backend), nil
+}
+
+// chooseModel makes the model that the command line or the configuration names.
+func (d *desk) chooseModel() (agent.Model, error) {
+	name := d.options.model
+	if name == "" && d.config.Model.Provider != "" {
+		name = d.config.Model.Provider
+	}
+	if name == "" || name == "offline" {
+		return offline.New(), nil
+	}
+	return nil, &usageError{fmt.Errorf("the model %q is not available; this version has: offline", name)}
+}
+
+// logger writes to a file in the home, never to the terminal.
+func (d *desk) logger() *slog.Logger {
+	if d.options.store == "memory" {
+		return slog.New(slog.DiscardHandler)
+	}
+	return slog.New(slog.NewTextHandler(&logFile{path: filepath.Join(d.options.home, "deskhand.log")}, nil))
+}
+
+// close stops what the desk runs; what is on disk is safe already.
+func (d *desk) close() {
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+	defer cancel()
+	for _, s := range d.servers {
+		_ = s.Close(ctx) // bounded by ctx; a server that hangs is left alone
+	}
+	if d.embedded != nil {
+		_ = d.embedded.close(ctx)
+	}
+	_ = d.store.Close()
+}
+
+// newID gives a new ULID.
+func newID() string { return ulid.MustNew(ulid.Now(), rand.Reader).String() }
+
+// logFile opens its file when something is written, so that commands which log
+// nothing leave nothing.
+type logFile struct {
+	path string
+	file *os.File
+}
+
+// Write implements [io.Writer]; slog serialises its calls.
+func (l *logFile) Write(line []byte) (int, error) {
+	if l.file == nil {
+		file, err := os.OpenFile(l.path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+		if err != nil {
+			return 0, err
+		}
+		l.file = file
+	}
+	return l.file.Write(line)
+}

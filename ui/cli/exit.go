@@ -1,0 +1,105 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"deskhand/agent"
+)
+
+// The exit codes of every command.
+const (
+	exitDone    = 0
+	exitFailed  = 1
+	exitUsage   = 2
+	exitWaiting = 3
+	exitUnknown = 4
+)
+
+// usageError is a mistake on the command line or in the configuration.
+type usageError struct{ err error }
+
+func (e *usageError) Error() string { return e.err.Error() }
+func (e *usageError) Unwrap() error { return e.err }
+
+// exitError ends a command with a code after its output was printed. A nil err
+// prints nothing more.
+type exitError struct {
+	code int
+	err  error
+}
+
+func (e *exitError) Error() string {
+	if e.err == nil {
+		return ""
+	}
+	return e.err.Error()
+}
+func (e *exitError) Unwrap() error { return e.err }
+
+// report prints an error in one line and gives the exit code that it stands
+// for.
+func report(w io.Writer, err error) int {
+	if err == nil {
+		return exitDone
+	}
+	if text := sentence(err); text != "" {
+		_, _ = fmt.Fprintln(w, "deskhand: "+oneLine(text)) // there is nowhere to report a failing standard error
+	}
+	return exitCode(err)
+}
+
+func exitCode(err error) int {
+	var exit *exitError
+	var usage *usageError
+	var changed *agent.ChangedError
+	var busy *agent.BusyError
+	switch {
+	case errors.As(err, &exit):
+		return exit.code
+	case errors.As(err, &usage):
+		return exitUsage
+	case errors.As(err, &changed), errors.As(err, &busy):
+		return exitWaiting
+	}
+	return exitFailed
+}
+
+// sentence turns an error into what a person reads: what is wrong and what to
+// do next.
+func sentence(err error) string {
+	var (
+		changed     *agent.ChangedError
+		busy        *agent.BusyError
+		unreachable *agent.UnreachableError
+		notSent     *agent.NotSentError
+		limit       *agent.LimitError
+		stalled     *agent.StallError
+	)
+	switch {
+	case errors.As(err, &changed):
+		var parts []string
+		for _, c := range changed.New.Changes {
+			parts = append(parts, fmt.Sprintf("%s now %s (was %s)", c.Term, c.New, c.Old))
+		}
+		return fmt.Sprintf("nothing was sent: %s; decide on the new card with: deskhand approve %s", strings.Join(parts, ", "), changed.New.ID)
+	case errors.As(err, &busy):
+		return fmt.Sprintf("the conversation's turn is %s and takes no message; decide first (deskhand approvals), or add --queue", busy.State)
+	case errors.As(err, &unreachable):
+		return fmt.Sprintf("the server %s cannot be reached: %v; nothing was recorded and the decision still waits; start the server and try again", unreachable.Server, unreachable.Err)
+	case errors.As(err, &notSent):
+		return fmt.Sprintf("%s is approved, not sent: %s; send it with: deskhand approve %s", notSent.Approval, notSent.Reason, notSent.Approval)
+	case errors.As(err, &limit):
+		return limit.Error() + "; use --user with somebody who may"
+	case errors.As(err, &stalled):
+		return fmt.Sprintf("%s; go on with: deskhand continue %s", stalled.Reason, stalled.Conversation)
+	case errors.Is(err, context.Canceled):
+		return "stopped"
+	}
+	return err.Error()
+}
+
+func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }

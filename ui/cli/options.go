@@ -1,0 +1,100 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/adrg/xdg"
+	"github.com/mattn/go-isatty"
+	"github.com/spf13/cobra"
+)
+
+// options are the flags that every command has, and the process's surroundings.
+type options struct {
+	home, config, model, store, user string
+	clock                            time.Time
+	wait                             time.Duration
+	plain, mouse                     bool
+
+	in       *os.File
+	out, err io.Writer
+	getenv   func(string) string
+}
+
+// addTo declares the flags.
+func (o *options) addTo(root *cobra.Command) {
+	flags := root.PersistentFlags()
+	flags.StringVar(&o.home, "home", "", "folder that holds everything (env DESKHAND_HOME)")
+	flags.StringVar(&o.config, "config", "", "configuration file (default deskhand.json in the configuration folder)")
+	flags.StringVar(&o.model, "model", "", "offline (the built-in model)")
+	flags.StringVar(&o.store, "store", "bolt", "bolt, or memory, which keeps nothing")
+	flags.StringVar(&o.user, "user", "", "desk user in whose name to act (default: the first of the book)")
+	flags.Var((*clockFlag)(&o.clock), "clock", "fix date and time in data, prompt and quotes (RFC 3339)")
+	flags.DurationVar(&o.wait, "wait", 0, "how long to wait for a desk that is in use (default 1s for the console, 30s otherwise)")
+	flags.BoolVar(&o.plain, "plain", false, "append-only lines instead of a screen (env DESKHAND_PLAIN)")
+	flags.BoolVar(&o.mouse, "mouse", false, "let the console use the mouse")
+}
+
+// resolve fills in what flags and environment leave open.
+func (o *options) resolve() error {
+	if o.home == "" {
+		o.home = o.getenv("DESKHAND_HOME")
+	}
+	if o.home == "" {
+		o.home = filepath.Join(xdg.DataHome, "deskhand")
+	}
+	if o.getenv("DESKHAND_PLAIN") != "" || o.getenv("TERM") == "dumb" {
+		o.plain = true
+	}
+	if o.store != "bolt" && o.store != "memory" {
+		return &usageError{fmt.Errorf("the store %q is not available; this version has bolt and memory", o.store)}
+	}
+	if o.wait < 0 {
+		return &usageError{errors.New("--wait must not be negative")}
+	}
+	home, err := filepath.Abs(o.home)
+	o.home = home
+	return err
+}
+
+// configPath is the configuration file.
+func (o *options) configPath() string {
+	if o.config != "" {
+		return o.config
+	}
+	return filepath.Join(xdg.ConfigHome, "deskhand.json")
+}
+
+// terminal reports whether a person sits in front of both ends.
+func (o *options) terminal() bool {
+	out, ok := o.out.(*os.File)
+	return ok && isatty.IsTerminal(out.Fd()) && isatty.IsTerminal(o.in.Fd())
+}
+
+// clockFlag is a time on the command line.
+type clockFlag time.Time
+
+// Set implements pflag.Value.
+func (c *clockFlag) Set(text string) error {
+	t, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		return fmt.Errorf("write a time as 2026-12-01T09:00:00+01:00")
+	}
+	*c = clockFlag(t)
+	return nil
+}
+
+// String implements pflag.Value.
+func (c *clockFlag) String() string {
+	if time.Time(*c).IsZero() {
+		return ""
+	}
+	return time.Time(*c).Format(time.RFC3339)
+}
+
+// Type implements pflag.Value.
+func (c *clockFlag) Type() string { return "TIME" }

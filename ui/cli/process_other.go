@@ -1,0 +1,11 @@
+//go:build !unix
+
+package cli
+
+import "os"
+
+// alive reports whether a process with that number exists.
+func alive(pid int) bool {
+	_, err := os.FindProcess(pid)
+	return err == nil
+}
