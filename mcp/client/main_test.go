@@ -6,11 +6,6 @@ import (
 	"go.uber.org/goleak"
 )
 
-// TestMain looks for goroutines that outlive the tests. The tolerated ones
-// belong to connections of test servers that are on their way out.
-func TestMain(m *testing.M) {
-	goleak.VerifyTestMain(m,
-		goleak.IgnoreTopFunction("internal/poll.runtime_pollWait"),
-		goleak.IgnoreTopFunction("net/http.(*persistConn).writeLoop"),
-	)
-}
+// TestMain looks for goroutines that outlive the tests, of which none is
+// tolerated.
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

@@ -82,7 +82,7 @@ func TestContentKinds(t *testing.T) {
 		&mcp.EmbeddedResource{Resource: &mcp.ResourceContents{URI: "x:2", MIMEType: "application/gzip", Blob: []byte{6, 7}}},
 	}
 	eachEra(t, func(t *testing.T, handler func(*mcp.Server) http.Handler) {
-		server := newSDKServer()
+		server := newSDKServer(t)
 		server.AddTool(&mcp.Tool{Name: "all", InputSchema: object}, func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 			return &mcp.CallToolResult{
 				Meta:              mcp.Meta{"deskhand/x": "<1>"},

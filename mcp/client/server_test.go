@@ -16,9 +16,14 @@ var object = json.RawMessage(`{"type":"object"}`)
 
 // newSDKServer makes a go-sdk server with an echo tool, which gives its own
 // arguments and _meta back.
-func newSDKServer() *mcp.Server {
+func newSDKServer(t testing.TB) *mcp.Server {
 	s := mcp.NewServer(&mcp.Implementation{Name: "fixture", Version: "1"}, &mcp.ServerOptions{
 		Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{ListChanged: true}},
+	})
+	t.Cleanup(func() {
+		for session := range s.Sessions() {
+			_ = session.Close()
+		}
 	})
 	s.AddTool(&mcp.Tool{Name: "echo", Description: "Echo.", InputSchema: object},
 		func(_ context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
@@ -32,7 +37,7 @@ func newSDKServer() *mcp.Server {
 
 func TestListAndCall(t *testing.T) {
 	eachEra(t, func(t *testing.T, handler func(*mcp.Server) http.Handler) {
-		h := newHost(t, handler(newSDKServer()))
+		h := newHost(t, handler(newSDKServer(t)))
 		s := connectTo(t, h.url()+"?secret=1")
 		if st := s.State(); st.Phase != PhaseIdle {
 			t.Errorf("state before use: %+v", st)

@@ -125,7 +125,7 @@ func TestPages(t *testing.T) {
 // and read again after one.
 func TestListChanged(t *testing.T) {
 	eachEra(t, func(t *testing.T, handler func(*mcp.Server) http.Handler) {
-		server := newSDKServer()
+		server := newSDKServer(t)
 		lists := make(chan struct{}, 100)
 		server.AddReceivingMiddleware(func(next mcp.MethodHandler) mcp.MethodHandler {
 			return func(ctx context.Context, method string, r mcp.Request) (mcp.Result, error) {
@@ -211,7 +211,7 @@ func TestListHangs(t *testing.T) {
 // TestReadResource reads a text, a blob, and what is not there.
 func TestReadResource(t *testing.T) {
 	eachEra(t, func(t *testing.T, handler func(*mcp.Server) http.Handler) {
-		server := newSDKServer()
+		server := newSDKServer(t)
 		add := func(uri string, c *mcp.ResourceContents) {
 			server.AddResource(&mcp.Resource{URI: uri, Name: uri}, func(context.Context, *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
 				return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{c}}, nil
