@@ -13,10 +13,8 @@ func (t *turn) bookingAnswer(r *request, o outcome, start time.Time) answer {
 	case agent.CallDone:
 		t.memory.lastDone = true
 		return say(bookedText(o, r, t.now.Location()))
-	case agent.CallDenied:
-		return say(withNothing(o.why(), "Nothing was booked."))
-	case agent.CallExpired, agent.CallCancelled:
-		return say(withNothing(o.why(), "Nothing was booked."))
+	case agent.CallDenied, agent.CallExpired, agent.CallCancelled:
+		return say("The visit for " + r.job + ": " + withNothing(o, "Nothing was booked."))
 	case agent.CallUnknown:
 		return say("Nobody knows whether the visit for "+r.job+" was booked.", o.why())
 	}
@@ -28,7 +26,7 @@ func (t *turn) bookingAnswer(r *request, o outcome, start time.Time) answer {
 	case "technician_busy", "technician_off", "outside_shift", "window_in_past", "skill_missing", "certificate_expired", "technician_inactive":
 		return t.alternatives(r, o, start)
 	}
-	return say(withNothing(o.why(), "Nothing was booked."))
+	return say(withNothing(o, "Nothing was booked."))
 }
 
 func bookedText(o outcome, r *request, zone *time.Location) string {
@@ -69,12 +67,16 @@ func warningLines(warnings []warning) string {
 	return strings.Join(out, "\n")
 }
 
-// withNothing adds that nothing happened, if the text does not say so itself.
-func withNothing(text, nothing string) string {
-	if strings.Contains(text, nothing) || nothing == "Nothing was booked." && strings.Contains(text, "Nothing was changed.") {
-		return text
+// withNothing gives the reason, and says that nothing happened where that is
+// certain and the reason does not say it. A server that wants to be asked first
+// may have done it all the same, and so may one that failed without a code.
+func withNothing(o outcome, nothing string) string {
+	why := o.why()
+	certain := o.state != agent.CallFailed || o.fault.Code != "" && o.fault.Retry != "check_first"
+	if !certain || strings.Contains(why, "Nothing was ") {
+		return why
 	}
-	return text + " " + nothing
+	return why + " " + nothing
 }
 
 // alreadyScheduled offers a second visit beside the one that stands.
@@ -83,12 +85,12 @@ func alreadyScheduled(r *request, o outcome) answer {
 		{label: "book a second visit as well", words: "additional another", apply: func(b *request) { b.additional = true }},
 		{label: "leave it as it is", leave: "Left as it is. Nothing was booked."},
 	}}
-	return answer{text: lines(withNothing(o.why(), "Nothing was booked.")+" I cannot move visits yet. Shall I book a second one?", q.numbered()), ask: q}
+	return answer{text: lines(withNothing(o, "Nothing was booked.")+" I cannot move visits yet. Shall I book a second one?", q.numbered()), ask: q}
 }
 
 // alternatives says why a booking was refused and who could do it that day.
 func (t *turn) alternatives(r *request, o outcome, start time.Time) answer {
-	why := withNothing(o.why(), "Nothing was booked.")
+	why := withNothing(o, "Nothing was booked.")
 	if o.fault.Code == "window_in_past" && !strings.Contains(why, "past") {
 		why = "That is in the past. " + why
 	}

@@ -3,7 +3,7 @@ package offline
 // runSame does the last request again for another job: "same for 1045".
 func runSame(t *turn, r *request) answer {
 	last := t.memory.last
-	if last == nil || r.job == "" || last.intent.name == "same" {
+	if last == nil || r.job == "" {
 		return say("The same as what? Nothing came before that I could do again for "+orThat(r.job)+".", t.memory.examples())
 	}
 	again := last.copy()
@@ -18,6 +18,7 @@ func runSame(t *turn, r *request) answer {
 	if r.when.said() {
 		again.when = mergeWhen(again.when, r.when)
 	}
+	t.memory.last, t.memory.lastDone = again, false
 	return again.intent.run(t, again)
 }
 
@@ -56,5 +57,6 @@ func runChange(t *turn, r *request) answer {
 	if !changed {
 		return t.notUnderstood([]*clause{c})
 	}
+	t.memory.last, t.memory.lastDone = next, false
 	return next.intent.run(t, next)
 }

@@ -18,7 +18,7 @@ func runAvailability(t *turn, r *request) answer {
 	if len(r.when.days) > 0 {
 		return t.askDay(r)
 	}
-	a := t.whereAndWho(r)
+	a := whereAndWho(r)
 	if len(a) == 0 {
 		return answer{text: "Free for which job, site or skill?", ask: &question{request: r, slot: slotJob}}
 	}
@@ -33,12 +33,12 @@ func runAvailability(t *turn, r *request) answer {
 	if r.when.minutes > 0 {
 		a["duration_minutes"] = min(max(r.when.minutes, 15), 720)
 	}
-	got, done := t.call(toolAvailability, a)
+	got, done := t.searchFree(r, a)
 	if !done {
 		return waits
 	}
 	if !got.ok() {
-		return say(t.trouble(got, r.job), nearSites(got.fault), nearPeople(got.fault))
+		return say(t.trouble(got, r.job), knownSkills(got.fault), nearSites(got.fault), nearPeople(got.fault))
 	}
 	var free availability
 	got.read(&free)
@@ -57,40 +57,78 @@ func onePerson(slots []slot) bool {
 	return !slices.ContainsFunc(slots, func(s slot) bool { return s.Technician.ID != slots[0].Technician.ID })
 }
 
-// whereAndWho says for what somebody should be free. Regions and skills are
-// those that the tool's schema names.
-func (t *turn) whereAndWho(r *request) args {
+// whereAndWho says for what somebody should be free. Whether words are a
+// region, a site or a skill only the server knows; see [turn.searchFree].
+func whereAndWho(r *request) args {
 	a := args{}
-	words := slices.Concat(strings.Fields(r.site), r.words)
-	if r.job != "" {
+	switch {
+	case r.job != "":
 		a["work_order_id"] = r.job
-	} else if region := oneOf(t.tools.choices(toolAvailability, "region"), strings.Fields(r.site)); region != "" {
-		a["region"] = region
-	} else if r.site != "" {
-		a["site"] = r.site
+	case r.site != "":
+		a["region"] = r.site
 	}
-	var skills []string
-	for _, s := range t.tools.choices(toolAvailability, "skills") {
-		if names(s, words) {
-			skills = append(skills, s)
-		}
-	}
-	if len(skills) > 0 && r.job == "" {
-		a["skills"] = narrowest(skills)
-		if a["site"] == r.site && oneOf(skills, strings.Fields(r.site)) != "" {
-			delete(a, "site")
-		}
-	}
-	if r.technician != "" {
+	words := without(r.words, fillerNames...)
+	switch {
+	case r.technician != "":
 		a["technician"] = r.technician
-	} else if name := without(r.words, fillerNames...); len(name) > 0 && len(name) <= 3 && len(skills) == 0 && r.has("is", "free") && r.clause.isQuestion() && !r.has("who", "whos", "anyone", "anybody") {
-		a["technician"] = joinWords(name)
+	case len(words) == 0 || len(words) > 4:
+	case asksForOne(r):
+		a["technician"] = joinWords(words)
+	case r.job == "":
+		a["skills"] = []string{skillID(words)}
 	}
 	return a
 }
 
-// fillerNames are words of availability questions that are no one's name.
-var fillerNames = []string{"available", "free", "time", "able", "else", "emergency", "deadline", "work"}
+// asksForOne reports whether a question is about one person: "is mairead free".
+func asksForOne(r *request) bool {
+	return r.has("is", "isnt") && r.clause.isQuestion() && !r.has("who", "whos", "anyone", "anybody", "someone", "somebody", "people")
+}
+
+// fillerNames are words of availability questions that name nothing.
+var fillerNames = []string{"available", "availability", "free", "time", "able", "else", "emergency", "deadline", "work", "come", "slot", "slots", "tech", "techs", "technician", "technicians"}
+
+// skillID spells words as an identifier: "heat pumps" is heat_pump.
+func skillID(words []string) string {
+	out := make([]string, len(words))
+	for i, w := range words {
+		out[i] = stem(w)
+	}
+	return strings.Join(out, "_")
+}
+
+// searchFree looks for free people. Words that were tried as a region may be a
+// site, and words that were tried as one skill may hold another; the server's
+// refusal says what there is.
+func (t *turn) searchFree(r *request, a args) (outcome, bool) {
+	for range 4 {
+		got, done := t.call(toolAvailability, a)
+		if !done || got.ok() || got.fault.Code != "invalid_arguments" {
+			return got, done
+		}
+		next := args{}
+		for k, v := range a {
+			next[k] = v
+		}
+		delete(next, got.fault.Field)
+		switch got.fault.Field {
+		case "region":
+			next["site"] = r.site
+		case "skills":
+			known := got.fault.list("allowed")
+			skills := slices.DeleteFunc(known, func(s string) bool { return !names(s, r.words) })
+			if len(skills) > 0 {
+				next["skills"] = narrowest(skills)
+			} else if next["site"] == nil && next["region"] == nil && next["work_order_id"] == nil {
+				return got, true
+			}
+		default:
+			return got, true
+		}
+		a = next
+	}
+	return outcome{}, true
+}
 
 // names reports whether words spell an identifier such as water_heater.
 func names(id string, words []string) bool {
@@ -100,15 +138,6 @@ func names(id string, words []string) bool {
 		}
 	}
 	return true
-}
-
-func oneOf(ids, words []string) string {
-	for _, id := range ids {
-		if names(id, words) {
-			return id
-		}
-	}
-	return ""
 }
 
 // narrowest leaves "lift" out where "lift_door" was said.
@@ -208,7 +237,12 @@ func freeText(free availability, r *request, from, to time.Time, zone *time.Loca
 		}
 		out = append(out, "  "+slotLine(s, zone))
 	}
+	shown := 0
 	for _, x := range free.Excluded {
+		if x.Code == "skill_missing" && r.technician == "" && !asksForOne(r) || shown == maxSlots {
+			continue
+		}
+		shown++
 		line := "Not " + clean(x.Technician.Name, 60) + ": " + clean(x.Reason, 160)
 		out = append(out, line+orEmpty(" Next free ", timeOf(x.NextFree)+".", x.NextFree != nil))
 	}
@@ -270,6 +304,13 @@ func whenOf(start, end time.Time, whole bool) when {
 		w.to = w.from + int(end.Sub(start).Minutes())
 	}
 	return w
+}
+
+func knownSkills(f fault) string {
+	if f.Field != "skills" {
+		return ""
+	}
+	return orEmpty("Skills: ", strings.ReplaceAll(strings.Join(f.list("allowed"), ", "), "_", " ")+".", len(f.list("allowed")) > 0)
 }
 
 func nearPeople(f fault) string {

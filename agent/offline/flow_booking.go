@@ -64,7 +64,7 @@ func (t *turn) fillBooking(r *request) {
 		return
 	}
 	fits := slices.Clone(m.offered)
-	if len(fits) > 0 && (r.job == "" || m.offerJob == "" || r.job == m.offerJob) && onePerson(fits) {
+	if len(fits) == 1 && (r.job == "" || m.offerJob == "" || r.job == m.offerJob) {
 		if r.job == "" {
 			r.job = m.offerJob
 		}

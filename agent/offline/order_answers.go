@@ -21,17 +21,13 @@ func (t *turn) orderAnswer(r *request, o outcome, p part) answer {
 	case agent.CallDone:
 		t.memory.lastDone = true
 		return say(orderedText(o, what))
-	case agent.CallDenied:
-		return say("Nothing was ordered: "+what+" was declined.", denial(o))
-	case agent.CallExpired:
-		return say("Nothing was ordered: nobody decided about "+what+" in time.", o.why())
-	case agent.CallCancelled:
-		return say("Nothing was ordered: "+what+" was cancelled before it was sent.", o.why())
+	case agent.CallDenied, agent.CallExpired, agent.CallCancelled:
+		return say(what + " was not ordered. " + withNothing(o, "Nothing was ordered."))
 	case agent.CallUnknown:
 		return say("Nobody knows yet whether "+what+" was ordered. Do not order it again before that is settled.", o.why())
 	}
 	if r.bypass() {
-		return say(withNothing(o.why(), "Nothing was ordered."), "I cannot skip the card: every order is put to a person.")
+		return say(withNothing(o, "Nothing was ordered."), "I cannot skip the card: every order is put to a person.")
 	}
 	return t.orderRefused(r, o, p)
 }
@@ -45,14 +41,6 @@ func orderedWhat(p part, sku string, n int) string {
 		what = pieces(n, p.Unit) + " of " + what
 	}
 	return what
-}
-
-// denial repeats the engine's sentence with the person's reason, word for word.
-func denial(o outcome) string {
-	if o.text == "" {
-		return ""
-	}
-	return o.text
 }
 
 func orderedText(o outcome, what string) string {
@@ -80,7 +68,7 @@ func orderedText(o outcome, what string) string {
 
 // orderRefused explains a refusal and asks what its code leaves to ask.
 func (t *turn) orderRefused(r *request, o outcome, p part) answer {
-	why := withNothing(o.why(), "Nothing was ordered.")
+	why := withNothing(o, "Nothing was ordered.")
 	switch o.fault.Code {
 	case "part_discontinued":
 		return refusedDiscontinued(r, o, why)
@@ -128,7 +116,7 @@ func refusedDiscontinued(r *request, o outcome, why string) answer {
 
 // offeredQuantity is the quantity that a refusal says would work.
 func offeredQuantity(f fault) int {
-	for _, name := range []string{"next_valid", "next_valid_quantity", "nearest", "minimum", "min_quantity", "maximum", "max_quantity"} {
+	for _, name := range []string{"next_valid_quantity", "max_quantity", "min_quantity"} {
 		if n, err := strconv.Atoi(f.detail(name)); err == nil && n > 0 {
 			return n
 		}

@@ -11,6 +11,7 @@ import (
 type fault struct {
 	Code       string                       `json:"code"`
 	Message    string                       `json:"message"`
+	Field      string                       `json:"field"`
 	Details    map[string]json.RawMessage   `json:"details"`
 	Candidates []map[string]json.RawMessage `json:"candidates"`
 	Retry      string                       `json:"retry"`
@@ -71,13 +72,20 @@ func (o outcome) why() string {
 	case o.fault.Message != "":
 		return clean(o.fault.Message, 400)
 	case o.text != "":
-		return clean(o.text, 600)
+		return clean(o.text, 4000)
 	}
 	return "No reason came with it."
 }
 
 // detail reads one detail of a refusal as text.
 func (f fault) detail(name string) string { return plainValue(f.Details[name]) }
+
+// list reads one detail of a refusal as a list.
+func (f fault) list(name string) []string {
+	var out []string
+	_ = json.Unmarshal(f.Details[name], &out) // what is no list gives none
+	return out
+}
 
 // field reads one field of a candidate as text.
 func field(candidate map[string]json.RawMessage, name string) string {

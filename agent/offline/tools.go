@@ -1,8 +1,6 @@
 package offline
 
 import (
-	"encoding/json"
-	"slices"
 	"strings"
 
 	"deskhand/agent"
@@ -47,29 +45,4 @@ func bareName(alias string) string {
 		return alias[i+2:]
 	}
 	return alias
-}
-
-// choices are the values that a tool's schema allows for an argument, or for
-// the items of a list argument: the model's only knowledge of regions and
-// skills.
-func (s toolset) choices(tool, argument string) []string {
-	alias, ok := s.alias(tool)
-	if !ok {
-		return nil
-	}
-	i := slices.IndexFunc(s, func(t agent.ModelTool) bool { return t.Name == alias })
-	var schema struct {
-		Properties map[string]struct {
-			Enum  []string `json:"enum"`
-			Items struct {
-				Enum []string `json:"enum"`
-			} `json:"items"`
-		} `json:"properties"`
-	}
-	if json.Unmarshal(s[i].InputSchema, &schema) != nil {
-		// A schema that reads only in part still gives what could be read.
-		return append(schema.Properties[argument].Enum, schema.Properties[argument].Items.Enum...)
-	}
-	p := schema.Properties[argument]
-	return append(slices.Clone(p.Enum), p.Items.Enum...)
 }

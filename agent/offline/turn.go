@@ -194,9 +194,11 @@ func (t *turn) perform(r *request) answer {
 	if r.job != "" {
 		t.memory.setJob(r.job)
 	}
+	if r.intent.name != "same" && r.intent.name != "change" {
+		t.memory.last, t.memory.lastDone = r, false
+	}
 	a := r.intent.run(t, r)
 	if !a.waiting {
-		t.memory.last = r
 		if r.job != "" && len(t.memory.list) < 2 {
 			t.memory.setJob(r.job)
 		}
