@@ -3,6 +3,7 @@ package workorders
 import (
 	"context"
 	"crypto/rand"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -171,11 +172,11 @@ type draft struct {
 
 // A keptAnswer is stored under an idempotency key, with the change it answers.
 type keptAnswer struct {
-	Tool   string `json:"tool"`
-	Digest string `json:"digest"` // of the arguments without the key
-	Record string `json:"record"` // id of the record that was made
-	Text   string `json:"text"`
-	Answer []byte `json:"answer"` // structured content, JSON
+	Tool   string          `json:"tool"`
+	Digest string          `json:"digest"` // of the arguments without the key
+	Record string          `json:"record"` // id of the record that was made
+	Text   string          `json:"text"`
+	Answer json.RawMessage `json:"answer"` // structured content
 }
 
 // update runs f on a draft and commits what it changed, all in one synced

@@ -16,12 +16,17 @@ func (v view) approver() (u *User, desk bool) {
 	if u := v.user(v.caller.user); u != nil {
 		return u, true
 	}
+	return v.lowestUser(), false
+}
+
+// lowestUser is the desk user with the lowest limit, or nil.
+func (v view) lowestUser() (u *User) {
 	for i := range v.users {
 		if o := &v.users[i]; u == nil || below(o.ApprovalLimit, u.ApprovalLimit) {
 			u = o
 		}
 	}
-	return u, false
+	return u
 }
 
 // below compares limits, where nil is none.
@@ -31,11 +36,11 @@ func below(a, b *int64) bool { return a != nil && (b == nil || *a < *b) }
 // kept as a refusal: an order by a desk user is refused with it, an order by a
 // client without a desk waits, a quote shows it.
 func (v view) limit(p *purchase) {
+	p.role = roleNone
 	u, _ := v.approver()
 	if u == nil {
 		return
 	}
-	p.role = roleNone
 	if r := v.overWorkOrderLimit(p); r != nil {
 		p.escalate(u, roleManage, r)
 	}
@@ -47,6 +52,9 @@ func (v view) limit(p *purchase) {
 		p.escalate(u, needed, refuse("foreign_currency", "sku", "The total of %s is not in %s; a manager has to approve it.",
 			p.money(p.total), v.company.Currency))
 		return
+	}
+	if r := v.dearDuplicate(p); r != nil {
+		p.escalate(u, roleManage, r)
 	}
 	counted := p.total + v.splitSum(p, u)
 	if u.ApprovalLimit == nil || counted <= *u.ApprovalLimit {
@@ -102,6 +110,17 @@ func (v view) overWorkOrderLimit(p *purchase) *Refusal {
 	return refuse("over_work_order_limit", "quantity", "The budget of %s is %s and %s of it is used; with this order it would be %s.",
 		p.job.ID, p.money(p.job.SpendLimit), p.money(spent), p.money(spent+p.total)).
 		detail("limit", p.money(p.job.SpendLimit)).detail("committed", p.money(spent))
+}
+
+// dearDuplicate asks for a manager when a part that is already on order for the
+// job is ordered again above the lowest limit of the desk.
+func (v view) dearDuplicate(p *purchase) *Refusal {
+	lowest := v.lowestUser()
+	if len(p.duplicates) == 0 || lowest.ApprovalLimit == nil || p.total <= *lowest.ApprovalLimit {
+		return nil
+	}
+	return refuse("over_approval_limit", "allow_duplicate", "A second order of %s for %s above %s needs a manager.",
+		p.part.SKU, p.job.ID, p.money(*lowest.ApprovalLimit))
 }
 
 // splitSum is what the same user approved for the same job and part lately, so

@@ -16,8 +16,9 @@ const (
 	flagCertificateExpired = "certificate_expired"
 )
 
-// riskAhead is how long before its deadline a job without a plan is at risk.
-const riskAhead = 24 * time.Hour
+// riskAhead is how long before its deadline a job without a plan is at risk:
+// seen in the morning, everything that is due by the evening of the next day.
+const riskAhead = 36 * time.Hour
 
 // visitsOf lists the job's visits, oldest first.
 func (c *contents) visitsOf(w *WorkOrder) []*Visit {

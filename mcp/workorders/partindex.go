@@ -124,12 +124,20 @@ func codesOf(a, b *partEntry) string {
 	return ""
 }
 
+// maxDifferences keeps the sentence readable.
+const maxDifferences = 3
+
 // differsBy is the sentence of a search hit, about its nearest neighbours.
 func (x *partIndex) differsBy(sku string) string {
 	e := x.bySKU[sku]
 	var out []string
-	for _, o := range e.neighbours[:min(3, len(e.neighbours))] {
+	said := map[string]bool{}
+	for _, o := range e.neighbours {
 		mine, theirs := e.difference(o)
+		if said[mine] || len(out) == maxDifferences {
+			continue // the nearest neighbour has said it
+		}
+		said[mine] = true
 		out = append(out, mine+", not "+theirs+" ("+o.part.SKU+")")
 	}
 	return strings.Join(out, "; ")

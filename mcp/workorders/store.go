@@ -2,6 +2,7 @@ package workorders
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -163,7 +164,8 @@ func writeLedger(tx *bolt.Tx, l *ledger, id string, clock clockRecord) error {
 // readLedger reads everything; the first record that cannot be read ends it.
 func readLedger(tx *bolt.Tx) (l *ledger, id string, clock clockRecord, err error) {
 	l = &ledger{}
-	err = errors.Join(
+	err = cmp.Or( // the first is enough; one missing part brings the next
+
 		getRecord(tx, bucketMeta, "id", &id),
 		getRecord(tx, bucketMeta, "clock", &clock),
 		getRecord(tx, bucketMeta, "reference", &l.Reference),

@@ -36,6 +36,8 @@ type slot struct {
 	End          Moment    `json:"end" jsonschema:"end of the free time inside the window"`
 	SuggestedEnd Moment    `json:"suggested_end" jsonschema:"start plus duration_minutes"`
 	Warnings     []Warning `json:"warnings" jsonschema:"for a visit from start to suggested_end"`
+
+	at time.Time // start, to sort by
 }
 
 type excluded struct {
@@ -135,7 +137,7 @@ func (v view) addTechnician(out *availabilityOutput, q search, t *Technician, zo
 		warnings = append(warnings, v.dayWarnings(t, q.site, g.start, end, "")...)
 		out.Slots = append(out.Slots, slot{
 			Technician: personOf(t), Start: moment(g.start, zone), End: moment(g.end, zone), SuggestedEnd: moment(end, zone),
-			Warnings: append([]Warning{}, warnings...),
+			Warnings: append([]Warning{}, warnings...), at: g.start,
 		})
 	}
 }
@@ -266,7 +268,7 @@ func sortSlots(slots []slot, job *WorkOrder) {
 		return 1
 	}
 	slices.SortStableFunc(slots, func(a, b slot) int {
-		return cmp.Or(strange(a)-strange(b), strings.Compare(a.Start.At, b.Start.At), own(a)-own(b), compareIDs(a.Technician.ID, b.Technician.ID))
+		return cmp.Or(strange(a)-strange(b), a.at.Compare(b.at), own(a)-own(b), compareIDs(a.Technician.ID, b.Technician.ID))
 	})
 }
 

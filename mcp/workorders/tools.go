@@ -118,7 +118,7 @@ func write[In keyed, Out any](name string, f func(*draft, caller, In) (out Out, 
 					return nil, err
 				}
 				if kept != nil {
-					ans = answer{structured: json.RawMessage(kept.Answer), text: kept.Text}
+					ans = answer{structured: kept.Answer, text: kept.Text}
 					return nil, errAnswered
 				}
 			}
@@ -233,8 +233,8 @@ func (t tool) register(s *mcp.Server, b *Book, log *slog.Logger) error {
 			r := refusalOf(err)
 			code = r.Code
 			result = errorResult(r)
-			if r.Code == "not_stored" {
-				log.Error("tool call", "tool", t.name, "error", err)
+			if r != err { //nolint:errorlint // anything but a refusal by a rule is our trouble
+				log.Error("tool call failed", "tool", t.name, "call", c.call, "error", err)
 			}
 		}
 		log.Info("tool call", "tool", t.name, "call", c.call, "user", c.user, "outcome", code, "took", time.Since(started))
