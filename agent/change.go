@@ -71,6 +71,9 @@ func fillLines(tx Tx, c Call, lines []AuditLine) error {
 	for i, line := range lines {
 		full := auditLine(line.Step, c, nil, line.At)
 		full.By, full.Note = line.By, line.Note
+		if line.State != "" { // a step on the way, in the same commit
+			full.State = line.State
+		}
 		if c.Approval != "" {
 			a, err := tx.Approval(c.Approval)
 			if err != nil {

@@ -118,13 +118,14 @@ func (e *Engine) decide(tx Tx, c *Call, drawn Approval, d Decision) ([]AuditLine
 	if err != nil {
 		return nil, err
 	}
-	if err := checkOpen(a, *c, drawn.Digest); err != nil {
-		return nil, err
-	}
 	event := EventDeny
-	a.State = ApprovalDenied
 	if d.Approved {
+		if err := checkOpen(a, *c, drawn.Digest); err != nil {
+			return nil, err
+		}
 		a.State, event = ApprovalApproved, EventApprove
+	} else if a.State, err = deniable(a, drawn); err != nil {
+		return nil, err
 	}
 	a.Decision = &d
 	c.By = d.By.ID
@@ -132,8 +133,22 @@ func (e *Engine) decide(tx Tx, c *Call, drawn Approval, d Decision) ([]AuditLine
 		return nil, err
 	}
 	by := d.By
-	line := AuditLine{Step: AuditDecided, At: d.At, By: &by, Note: d.Note}
-	return []AuditLine{line}, c.Apply(event)
+	if err := c.Apply(event); err != nil {
+		return nil, err
+	}
+	return []AuditLine{{Step: AuditDecided, At: d.At, By: &by, Note: d.Note, State: c.State}}, nil
+}
+
+// deniable lets a person say no to whatever is still open, also where its record
+// could not be approved any more: a denial sends nothing.
+func deniable(stored, drawn Approval) (ApprovalState, error) {
+	if stored.State != ApprovalOpen {
+		return stored.State, &DecidedError{Approval: stored}
+	}
+	if stored.Digest != drawn.Digest {
+		return stored.State, &DigestError{Approval: stored.ID, Reason: "the card showed something else"}
+	}
+	return ApprovalDenied, nil
 }
 
 // recheck looks again at a call that is about to be sent: today's rules, the
@@ -277,6 +292,9 @@ func (e *Engine) Deny(ctx context.Context, r DecideRequest) (Report, error) {
 	}
 	user, now := e.user(), e.now()
 	decision := Decision{By: user, At: now, Note: r.Note}
+	if r.Digest != "" && r.Digest != a.Digest {
+		return Report{}, &DigestError{Approval: a.ID, Reason: "the card showed something else"}
+	}
 	goOn, err := e.change(ctx, c.ID, func(tx Tx, c *Call) ([]AuditLine, error) {
 		c.Result = TextResult(deniedText(*c, e.spends(ctx, a), r.Note), false)
 		if a.State == ApprovalApproved && c.Held() {

@@ -227,3 +227,10 @@ func (w *WorkOrders) keyed(work func(agent.CallRequest) agent.Result) Handler {
 		return result, nil
 	}
 }
+
+// Handler is the handler of a tool, for wrapping.
+func (s *Source) Handler(tool string) Handler {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.handlers[tool]
+}
