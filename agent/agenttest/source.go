@@ -138,7 +138,7 @@ func NewWorkOrders(name string) *WorkOrders {
 		Name: "book", Description: "Books a visit.",
 		Desk: agent.DeskMeta{Kind: "book_visit", Fill: map[string]string{"idempotency_key": "key"}},
 	}, w.keyed(func(agent.CallRequest) agent.Result { return Structured(`{"visit":{"id":"V-2042"}}`) }))
-	w.Add(agent.Tool{Name: "quote", InputSchema: json.RawMessage(orderSchema)}, w.quote)
+	w.Add(agent.Tool{Name: "quote", InputSchema: json.RawMessage(quoteSchema)}, w.quote)
 	w.Add(agent.Tool{
 		Name: "order", Description: "Orders a part. This costs money.", InputSchema: json.RawMessage(orderSchema),
 		Desk: agent.DeskMeta{
@@ -149,6 +149,9 @@ func NewWorkOrders(name string) *WorkOrders {
 	}, w.keyed(w.order))
 	return w
 }
+
+const quoteSchema = `{"type":"object","properties":{"work_order_id":{"type":"string"},"sku":{"type":"string"},` +
+	`"quantity":{"type":"integer","minimum":1}},"required":["sku","quantity"],"additionalProperties":false}`
 
 const orderSchema = `{"type":"object","properties":{"work_order_id":{"type":"string"},"sku":{"type":"string"},` +
 	`"quantity":{"type":"integer","minimum":1},"idempotency_key":{"type":"string"},"max_total_minor":{"type":"integer"}},` +

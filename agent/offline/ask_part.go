@@ -22,6 +22,9 @@ func (t *turn) askPart(r *request, w workOrder, s selection) answer {
 	case several:
 		return askAmong(r, "Which part for "+w.ID+"?", s.among)
 	}
+	if r.sku != "" && len(s.among) > 0 {
+		return askAmong(r, "There is no part "+r.sku+" in the catalogue. Do you mean one of these?", s.among)
+	}
 	if len(w.PartsNeeded) > 0 && !r.needed {
 		return askNeeded(r, w, s)
 	}
@@ -85,6 +88,9 @@ func partChoice(label string, p part) choice {
 // askNeeded answers a wish that the technician's list contradicts.
 func askNeeded(r *request, w workOrder, s selection) answer {
 	text := "The technician's list for " + w.ID + " says something else than " + quoted(wordsOf(r), 60) + "."
+	if r.sku != "" {
+		text = "There is no part " + r.sku + " in the catalogue. The technician's list for " + w.ID + " is below."
+	}
 	if len(s.among) > 0 && s.among[0].Fits == "no" {
 		text += " " + partName(s.among[0]) + " does not fit " + assetOf(w) + "."
 	}

@@ -235,6 +235,9 @@ func stamp(t time.Time) string { return t.Format(time.RFC3339) }
 const dayLayout = "Mon 2 Jan"
 
 func spanOf(start, end time.Time) string {
+	if h, m, s := start.Clock(); h+m+s == 0 && end.Equal(start.AddDate(0, 0, 1)) {
+		return start.Format(dayLayout)
+	}
 	if start.Format(dayLayout) == end.Format(dayLayout) {
 		return start.Format(dayLayout+" 15:04") + "–" + end.Format("15:04")
 	}

@@ -226,7 +226,8 @@ func freeText(free availability, r *request, from, to time.Time, zone *time.Loca
 	}
 	var out []string
 	if len(free.Slots) == 0 {
-		out = append(out, "Nobody is free for "+about+", "+spanOf(from, to)+".")
+		out = append(out, orEmpty("", "Nobody is free for "+about+", "+spanOf(from, to)+".", !asksForOne(r))+
+			orEmpty("No free time, ", spanOf(from, to)+".", asksForOne(r)))
 	} else {
 		out = append(out, "Free for "+about+", "+spanOf(from, to)+":")
 	}
@@ -243,8 +244,12 @@ func freeText(free availability, r *request, from, to time.Time, zone *time.Loca
 			continue
 		}
 		shown++
-		line := "Not " + clean(x.Technician.Name, 60) + ": " + clean(x.Reason, 160)
-		out = append(out, line+orEmpty(" Next free ", timeOf(x.NextFree)+".", x.NextFree != nil))
+		line := "Not free: "
+		if name := clean(x.Technician.Name, 60); !strings.Contains(x.Reason, name) {
+			line += name + ": "
+		}
+		line += clean(x.Reason, 200)
+		out = append(out, line+orEmpty(" Next free ", timeOf(x.NextFree)+".", x.NextFree != nil && x.Code != "outside_region"))
 	}
 	if free.Job != nil && free.Job.Resolve != nil {
 		out = append(out, "Must be done by "+timeOf(free.Job.Resolve)+".")
@@ -263,7 +268,7 @@ func slotLine(s slot, zone *time.Location) string {
 		line += " (time at the site)"
 	}
 	for _, w := range s.Warnings {
-		line += "; " + clean(w.Message, 160)
+		line += "; " + strings.TrimSuffix(clean(w.Message, 160), ".")
 	}
 	return line
 }
@@ -279,12 +284,15 @@ func offerSlots(t *turn, r *request, slots []slot, text string) answer {
 		if !ok {
 			continue
 		}
+		if !t.memory.wholeSlots && s.Suggested != nil {
+			s.End = s.Suggested
+		}
 		end, ok := s.End.instant()
 		q.choices = append(q.choices, choice{
 			label: "book " + slotLine(s, t.now.Location()), words: s.Technician.Name,
 			apply: func(b *request) {
 				b.technician = s.Technician.ID
-				b.when = whenOf(start.In(t.now.Location()), end.In(t.now.Location()), ok && t.memory.wholeSlots)
+				b.when = whenOf(start.In(t.now.Location()), end.In(t.now.Location()), ok)
 			},
 		})
 	}

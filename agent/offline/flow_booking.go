@@ -25,7 +25,7 @@ func runBooking(t *turn, r *request) answer {
 	if w.closed() {
 		return say(w.ID + " is " + plain(w.Status) + ", so nobody can be booked for it. Nothing was booked.")
 	}
-	id, a := t.findPerson(r)
+	who, a := t.findPerson(r)
 	if a != nil {
 		return *a
 	}
@@ -36,11 +36,11 @@ func runBooking(t *turn, r *request) answer {
 	case end.IsZero():
 		return answer{text: "Until when? " + r.job + " has no estimate of how long it takes.", ask: &question{request: r, slot: slotTime}}
 	}
-	call := args{"work_order_id": r.job, "technician": id, "start": stamp(start), "end": stamp(end)}
+	call := args{"work_order_id": r.job, "technician": who.ID, "start": stamp(start), "end": stamp(end)}
 	if r.additional {
 		call["additional"] = true
 	}
-	booked, done := t.call(toolSchedule, call)
+	booked, done := t.write(toolSchedule, call, clean(who.Name, 60)+" for "+r.job+", "+spanOf(start, end))
 	if !done {
 		return waits
 	}
@@ -180,38 +180,38 @@ func visitTimes(w when, estimate int) (start, end time.Time, ok bool) {
 
 // findPerson resolves the name through a search for that time, which changes
 // nothing: it tells two people of one name apart from a name that is none. It
-// gives the id, or the name if the server did not say; or the answer that ends
-// the flow.
-func (t *turn) findPerson(r *request) (string, *answer) {
+// gives the person, or the name as said if the server did not tell; or the answer
+// that ends the flow.
+func (t *turn) findPerson(r *request) (person, *answer) {
 	start, _ := at(r.when.day, r.when.from)
 	got, done := t.call(toolAvailability, args{
 		"work_order_id": r.job, "technician": r.technician, "from": stamp(start), "to": stamp(start.Add(4 * time.Hour)),
 	})
 	if !done {
-		return "", &waits
+		return person{}, &waits
 	}
 	var free availability
 	got.read(&free)
 	switch {
 	case got.fault.Code == "ambiguous_technician":
-		return "", whichPerson(r, got.fault)
+		return person{}, whichPerson(r, got.fault)
 	case got.fault.Code == "technician_not_found":
 		a := say(got.why()+" Nothing was booked.", nearPeople(got.fault))
 		if q := whichPerson(r, got.fault); q != nil && q.ask != nil {
 			a = *q
 			a.text = got.why() + "\n" + a.text
 		}
-		return "", &a
+		return person{}, &a
 	case len(free.Slots) > 0 && free.Slots[0].Technician.ID != "":
-		return free.Slots[0].Technician.ID, nil
+		return free.Slots[0].Technician, nil
 	case len(free.Excluded) > 0 && free.Excluded[0].Technician.ID != "":
-		return free.Excluded[0].Technician.ID, nil
+		return free.Excluded[0].Technician, nil
 	case r.terse:
 		// Without a verb and without a person of that name it is no booking.
 		a := say("I do not know what to do with that"+orEmpty(": ", got.why(), !got.ok())+" Nothing was booked.", t.memory.examples())
-		return "", &a
+		return person{}, &a
 	}
-	return r.technician, nil
+	return person{ID: r.technician, Name: r.technician}, nil
 }
 
 // whichPerson asks which of several people is meant.

@@ -94,7 +94,10 @@ func subject(r *request) string {
 // runNotYet answers what the tools could do and this model cannot. With no job
 // named it still asks which is meant, to look it up.
 func runNotYet(t *turn, r *request) answer {
-	text := "I cannot " + r.intent.says + " yet." + subject(r) + " Nothing was changed."
+	text := "I cannot " + r.intent.says + " yet."
+	if r.intent.name != "agenda" {
+		text += subject(r) + " Nothing was changed."
+	}
 	if r.intent.context && r.job == "" && r.site == "" && len(r.clause.ids.visits)+len(r.clause.ids.orders) == 0 {
 		look := &request{intent: t.table.named("status"), clause: r.clause}
 		return answer{

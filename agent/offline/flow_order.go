@@ -39,7 +39,7 @@ func runOrder(t *turn, r *request) answer {
 	if open != nil {
 		call["allow_duplicate"] = true
 	}
-	got, done := t.call(toolOrder, call)
+	got, done := t.write(toolOrder, call, pieces(n, s.part.Unit)+" of "+clean(s.part.SKU, 40)+" for "+r.job)
 	if !done {
 		return waits
 	}

@@ -63,7 +63,7 @@ func (m *Model) reply(request agent.ModelRequest) (string, []agent.ModelCall) {
 	}
 	a := t.run()
 	if len(t.wants) > 0 {
-		return "", t.calls(callCount(request.Messages) + 1)
+		return t.asked(), t.calls(callCount(request.Messages) + 1)
 	}
 	if a.text == "" {
 		a = t.notUnderstood(nil)

@@ -174,8 +174,10 @@ type jobList struct {
 type slot struct {
 	Technician person    `json:"technician"`
 	Start      *moment   `json:"start"`
-	End        *moment   `json:"end"`
-	Warnings   []warning `json:"warnings"`
+	End        *moment   `json:"end"` // of the free time
+	// Suggested is the start plus the time needed.
+	Suggested *moment   `json:"suggested_end"`
+	Warnings  []warning `json:"warnings"`
 }
 
 type availability struct {

@@ -56,10 +56,15 @@ type want struct {
 	tool  string
 	alias string
 	args  json.RawMessage
+	// note says in a few words what a write is for.
+	note string
 }
 
 // call gives the result of a call, or notes that it has to be made.
-func (t *turn) call(tool string, a args) (outcome, bool) {
+func (t *turn) call(tool string, a args) (outcome, bool) { return t.write(tool, a, "") }
+
+// write is call for what changes something; note says what.
+func (t *turn) write(tool string, a args, note string) (outcome, bool) {
 	alias, offered := t.tools.alias(tool)
 	if i := t.recorded(tool, a); i >= 0 {
 		t.used[i] = true
@@ -76,7 +81,7 @@ func (t *turn) call(tool string, a args) (outcome, bool) {
 	if err != nil {
 		raw = []byte("{}") // impossible: arguments are strings, numbers and lists
 	}
-	t.wants = append(t.wants, want{tool: tool, alias: alias, args: raw})
+	t.wants = append(t.wants, want{tool: tool, alias: alias, args: raw, note: note})
 	return outcome{}, false
 }
 
@@ -87,23 +92,29 @@ const codeNoTool = "no_such_tool"
 // arguments, or of the next call of that tool where a person edited a write or
 // the line is an old one, whose times could now be read differently.
 func (t *turn) recorded(tool string, a args) int {
-	same, next := -1, -1
+	same, again, next := -1, -1, -1
 	wanted := canonical(a)
 	for i, o := range t.outcomes {
-		if t.used[i] || o.tool != tool {
-			continue
-		}
-		if next < 0 {
+		switch equal := o.tool == tool && canonical(o.args) == wanted; {
+		case o.tool != tool:
+		case t.used[i] && equal:
+			again = i // two requests of a line read the same thing once
+		case t.used[i]:
+		case equal && same < 0:
+			same = i
+		case next < 0:
 			next = i
 		}
-		if same < 0 && canonical(o.args) == wanted {
-			same = i
-		}
 	}
-	if same < 0 && (t.past || slices.Contains(writes, tool)) {
+	switch writing := slices.Contains(writes, tool); {
+	case same >= 0:
+		return same
+	case again >= 0 && !writing:
+		return again
+	case t.past || writing:
 		return next
 	}
-	return same
+	return -1
 }
 
 func canonical(a map[string]any) string {
@@ -204,6 +215,22 @@ func (t *turn) perform(r *request) answer {
 		}
 	}
 	return a
+}
+
+// asked says what the writes of a reply are for, where there are several: one of
+// them may wait for a decision while another already happened.
+func (t *turn) asked() string {
+	var notes []string
+	for _, w := range t.wants {
+		if !slices.Contains(writes, w.tool) {
+			return ""
+		}
+		notes = append(notes, w.note)
+	}
+	if len(notes) < 2 {
+		return ""
+	}
+	return "Asked for: " + strings.Join(notes, "; ") + "."
 }
 
 // calls are those to be made now. Writes wait until no request of the line
