@@ -55,9 +55,6 @@ func TestUtterances(t *testing.T) {
 		}
 		d.changes, d.cards, d.counting = nil, nil, true
 		d.say(u.Say)
-		if os.Getenv("OFFLINE_STORY") != "" {
-			t.Logf("STORY %s %q\n%s", u.ID, u.Say, d.story)
-		}
 		if problem := d.compare(u); problem != "" {
 			t.Logf("%s %q: %s\n%s", u.ID, u.Say, problem, d.story)
 			continue
