@@ -3,6 +3,7 @@ package agent_test
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 	"testing"
 
 	"deskhand/agent"
@@ -23,12 +24,11 @@ func slowOrder(d *desk, keyed bool) (entered chan struct{}, release func()) {
 		if !keyed {
 			tool.Desk.Fill = nil
 		}
-		first := true
+		var calls atomic.Int32
 		d.wo.Add(tool, func(ctx context.Context, r agent.CallRequest) (agent.Result, error) {
 			result, err := inner(ctx, r)
 			entered <- struct{}{}
-			if first {
-				first = false
+			if calls.Add(1) == 1 {
 				<-gate
 			}
 			return result, err
@@ -114,11 +114,10 @@ func TestAnUnkeyedCallThatRanWhenKilledIsUnknownUntilAPersonSettlesIt(t *testing
 func TestAReadThatRanWhenKilledRunsAgain(t *testing.T) {
 	d := newDesk(t, agenttest.Call(agenttest.Tool("look_up", `{"work_order_id":"WO-1044"}`)), agenttest.Say("It waits for parts."))
 	entered, gate := make(chan struct{}, 2), make(chan struct{})
-	first := true
+	var calls atomic.Int32
 	d.wo.Add(agent.Tool{Name: "look_up"}, func(context.Context, agent.CallRequest) (agent.Result, error) {
 		entered <- struct{}{}
-		if first {
-			first = false
+		if calls.Add(1) == 1 {
 			<-gate
 		}
 		return agenttest.Structured(`{"work_order":{"id":"WO-1044"}}`), nil
