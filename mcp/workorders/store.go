@@ -210,7 +210,8 @@ func openFile(path string, timeout time.Duration) (db *bolt.DB, err error) {
 	opened := false
 	defer func() {
 		if !opened && file != nil {
-			_ = file.Close() // bbolt keeps it, and its lock, if it panics
+			unlock(file)
+			_ = file.Close() // bbolt keeps it if it panics
 		}
 	}()
 	err = guarded(func() error {
