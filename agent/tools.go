@@ -143,13 +143,6 @@ func (e *Engine) source(name string) Source {
 	return nil
 }
 
-// knownTools gives what is known of the tools without asking any server.
-func (e *Engine) knownTools(ctx context.Context, server string) (ToolList, error) {
-	var list ToolList
-	err := e.store.Setting(ctx, "tools/"+server, &list)
-	return list, err
-}
-
 // Tools gives what a new conversation would offer to the model.
 func (e *Engine) Tools(ctx context.Context) (*Toolbox, error) {
 	return e.toolbox(ctx, "")

@@ -187,7 +187,9 @@ func readPlainQuantity(words []word, q quantity) quantity {
 			continue
 		}
 		w.as = asNumber
-		q.packs = i+1 < len(words) && slices.Contains(packWords, words[i+1].text)
+		if q.packs = i+1 < len(words) && slices.Contains(packWords, words[i+1].text); q.packs {
+			words[i+1].as = asNumber
+		}
 		return q
 	}
 	return q

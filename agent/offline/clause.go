@@ -177,6 +177,18 @@ func (c *clause) negated() bool {
 	return c.has("dont", "do not", "not", "never", "no need", "nobody", "shouldnt", "wont", "stop", "instead of")
 }
 
+// conditional reports whether the clause depends on something that only a person
+// can judge ("if it is under 100").
+func (c *clause) conditional() bool {
+	return c.has("if", "unless", "in case", "provided", "whenever", "when", "once", "maybe", "perhaps", "as soon as", "depending")
+}
+
+// hasRest reports whether a word is left that nobody read and that means
+// something.
+func (c *clause) hasRest() bool {
+	return slices.ContainsFunc(c.words, func(w word) bool { return w.as == asNothing && !slices.Contains(stopWords, w.text) })
+}
+
 // text is the clause as typed.
 func (c *clause) text() string {
 	raw := make([]string, len(c.words))

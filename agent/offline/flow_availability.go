@@ -37,6 +37,12 @@ func runAvailability(t *turn, r *request) answer {
 	if !done {
 		return waits
 	}
+	if a := whichSite(r, got); a != nil {
+		return *a
+	}
+	if got.fault.Code == "ambiguous_technician" {
+		return *whichPerson(r, got.fault)
+	}
 	if !got.ok() {
 		return say(t.trouble(got, r.job), knownSkills(got.fault), nearSites(got.fault), nearPeople(got.fault))
 	}
@@ -279,7 +285,7 @@ func offerSlots(t *turn, r *request, slots []slot, text string) answer {
 	booking := r.copy()
 	booking.intent = t.table.named("book")
 	q.request = booking
-	for _, s := range slots[:min(len(slots), 5)] {
+	for _, s := range firstOfEach(slots) {
 		start, ok := s.Start.instant()
 		if !ok {
 			continue
@@ -289,7 +295,7 @@ func offerSlots(t *turn, r *request, slots []slot, text string) answer {
 		}
 		end, ok := s.End.instant()
 		q.choices = append(q.choices, choice{
-			label: "book " + slotLine(s, t.now.Location()), words: s.Technician.Name,
+			label: "book " + clean(s.Technician.Name, 60) + ", " + span(s.Start, s.End), words: s.Technician.Name,
 			apply: func(b *request) {
 				b.technician = s.Technician.ID
 				b.when = whenOf(start.In(t.now.Location()), end.In(t.now.Location()), ok)
@@ -301,6 +307,21 @@ func offerSlots(t *turn, r *request, slots []slot, text string) answer {
 	}
 	q.choices = append(q.choices, choice{label: "book nobody", leave: "Nobody was booked."})
 	return answer{text: lines(text, "Whom shall I book for "+r.job+"?", q.numbered()), ask: q}
+}
+
+// firstOfEach is the best slot of each technician; if there is only one, the
+// best slots of that one.
+func firstOfEach(slots []slot) []slot {
+	if onePerson(slots) {
+		return slots[:min(len(slots), 4)]
+	}
+	var out []slot
+	for _, s := range slots {
+		if len(out) < 4 && !slices.ContainsFunc(out, func(o slot) bool { return o.Technician.ID == s.Technician.ID }) {
+			out = append(out, s)
+		}
+	}
+	return out
 }
 
 // whenOf is a time that was chosen, not typed. The end counts only where a

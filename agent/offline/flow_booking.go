@@ -91,7 +91,7 @@ func (t *turn) bookingGap(r *request) *answer {
 	switch w := r.when; {
 	case r.job == "":
 		a = answer{text: "Book for which job?", ask: &question{request: r, slot: slotJob}}
-	case r.technician == "":
+	case r.technician == "", w.now:
 		a = t.offerFree(r)
 	case len(w.days) > 0:
 		a = t.askDay(r)
@@ -195,7 +195,7 @@ func (t *turn) findPerson(r *request) (person, *answer) {
 	switch {
 	case got.fault.Code == "ambiguous_technician":
 		return person{}, whichPerson(r, got.fault)
-	case got.fault.Code == "technician_not_found":
+	case got.fault.Code == "technician_not_found" && !r.terse:
 		a := say(got.why()+" Nothing was booked.", nearPeople(got.fault))
 		if q := whichPerson(r, got.fault); q != nil && q.ask != nil {
 			a = *q
@@ -228,9 +228,13 @@ func whichPerson(r *request, f fault) *answer {
 		}
 		q.choices = append(q.choices, choice{label: label, words: name + " " + id, apply: func(b *request) { b.technician = id }})
 	}
-	a := answer{text: "Which technician do you mean by “" + clean(r.technician, 40) + "”? Nothing was booked yet.", ask: q}
+	label := "Which technician"
+	if r.job != "" {
+		label += " for " + r.job
+	}
+	a := answer{text: "Which technician do you mean by “" + clean(r.technician, 40) + "”?", ask: q}
 	if len(q.choices) > 0 {
-		a.text = lines("Which technician for "+r.job+"? “"+clean(r.technician, 40)+"” could be:", q.numbered())
+		a.text = lines(label+"? “"+clean(r.technician, 40)+"” could be:", q.numbered())
 	}
 	return &a
 }

@@ -76,7 +76,7 @@ func runList(t *turn, r *request) answer {
 		return say("Which jobs: unassigned, urgent, waiting for parts, due by a time, or at a site?", t.memory.examples())
 	}
 	a["limit"] = 50
-	return t.listJobs(a, site, strings.Join(title, ", "))
+	return t.listJobs(r, a, site, strings.Join(title, ", "))
 }
 
 // dueBefore reads the moment of "due by tomorrow noon"; a day alone means its
@@ -112,7 +112,7 @@ func (t *turn) dueBefore(r *request) (time.Time, string, bool) {
 	return by, "due by " + by.Format(dayLayout+" 15:04"), true
 }
 
-func (t *turn) listJobs(a args, site, title string) answer {
+func (t *turn) listJobs(r *request, a args, site, title string) answer {
 	got, done := t.call(toolSearchJobs, a)
 	if !done {
 		return waits
@@ -129,6 +129,9 @@ func (t *turn) listJobs(a args, site, title string) answer {
 		if got, done = t.call(toolSearchJobs, wider); !done {
 			return waits
 		}
+	}
+	if a := whichSite(r, got); a != nil {
+		return *a
 	}
 	if !got.ok() {
 		return say(t.trouble(got, ""), nearSites(got.fault))

@@ -52,6 +52,11 @@ func newTable() table {
 func writeIntents() []*intent {
 	return []*intent{
 		{
+			name: "not", run: runRefused, says: "I read that as not to do it.",
+			starts: []string{"dont order", "do not order", "never order", "dont buy", "do not buy", "dont book", "do not book", "dont schedule", "do not schedule",
+				"dont send", "do not send", "no need to order", "no need to book", "stop ordering", "never book"},
+		},
+		{
 			name: "send", run: runAvailability, context: true, preps: []string{"at", "for", "to", "on"},
 			starts: []string{"send", "find", "get", "book", "put", "schedule", "assign"}, also: anyoneWords,
 		},
@@ -218,7 +223,7 @@ func (t table) shape(c *clause) (row *intent, terse bool) {
 	switch {
 	case c.corrects:
 		return t.named("change"), false
-	case len(c.ids.jobs) == 1 && c.when.clockKnown() && !c.when.before && !c.isQuestion() && !c.negated():
+	case len(c.ids.jobs) == 1 && c.when.clockKnown() && !c.when.before && c.hasRest() && !c.isQuestion() && !c.negated() && !c.conditional():
 		return t.named("book"), true
 	case namesJob(c):
 		return t.named("status"), false

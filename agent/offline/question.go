@@ -109,8 +109,11 @@ func (q *question) react(t table, clauses []*clause) reaction {
 	if r, ok := q.agreed(texts); ok {
 		return r
 	}
-	if i := q.described(texts); i >= 0 {
+	switch i := q.described(texts); {
+	case i >= 0:
 		return q.take(i)
+	case i == severalChoices:
+		return reaction{again: true}
 	}
 	return q.filled(t, c)
 }
@@ -182,7 +185,11 @@ func (q *question) leaves() string {
 	return "All right, nothing was changed."
 }
 
-// described gives the only choice that all content words of the line name.
+// severalChoices is what described gives if more than one choice fits.
+const severalChoices = -2
+
+// described gives the only choice that all content words of the line name; -1 if
+// there is none.
 func (q *question) described(texts []string) int {
 	content := without(texts, fillers...)
 	if len(content) == 0 || len(content) > 8 {
@@ -198,7 +205,7 @@ func (q *question) described(texts []string) int {
 			continue
 		}
 		if found >= 0 {
-			return -1
+			return severalChoices
 		}
 		found = i
 	}
@@ -215,6 +222,8 @@ func (q *question) filled(t table, c *clause) reaction {
 		return reaction{other: true}
 	case q.slot == slotJob && len(c.ids.jobs) == 1:
 		r.job = c.ids.jobs[0]
+	case q.slot == slotJob && c.intent == nil && len(c.ids.jobs) == 0 && len(c.site)+len(c.rest) > 0 && len(c.site)+len(c.rest) <= 5:
+		r.site = joinWords(append(c.site, c.rest...)) // "the hotel"
 	case q.slot == slotTime && c.when.said() && len(c.rest) == 0 && len(c.ids.jobs) == 0:
 		r.when = mergeWhen(r.when, c.when)
 		return reaction{request: r}

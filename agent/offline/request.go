@@ -50,6 +50,9 @@ func newRequests(c *clause, m *memory) []*request {
 	if len(c.ids.jobs) > 1 && c.intent.many {
 		return eachJob(r, c.ids.jobs)
 	}
+	if len(c.ids.skus) > 1 && c.intent.name == "order" && !r.quantity.given {
+		return m.eachSKU(r, c.ids.skus)
+	}
 	if len(c.ids.jobs) > 0 {
 		r.job = c.ids.jobs[0]
 	} else {
@@ -66,6 +69,22 @@ func eachJob(r *request, jobs []string) []*request {
 	for _, id := range jobs[:min(len(jobs), maxJobs)] {
 		one := *r
 		one.job = id
+		out = append(out, &one)
+	}
+	return out
+}
+
+// eachSKU makes one order of each part number: "order A and B for 1044".
+func (m *memory) eachSKU(r *request, skus []string) []*request {
+	if len(r.clause.ids.jobs) > 0 {
+		r.job = r.clause.ids.jobs[0]
+	} else {
+		m.fillJob(r)
+	}
+	var out []*request
+	for _, sku := range skus[:min(len(skus), maxJobs)] {
+		one := *r
+		one.sku = sku
 		out = append(out, &one)
 	}
 	return out

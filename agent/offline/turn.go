@@ -147,18 +147,21 @@ func (t *turn) run() answer {
 	}
 	requests, unread := t.requests(clauses)
 	if len(requests) == 0 {
-		return unread
+		return t.notUnderstood(clauses)
 	}
-	return t.do(requests)
+	a := t.do(requests)
+	for _, c := range unread {
+		a.text += "\n\nI did not understand “" + clean(c.text(), 80) + "”."
+	}
+	return a
 }
 
-// requests makes requests of the clauses. A clause that nothing fits is added
-// to the others only as a remark.
-func (t *turn) requests(clauses []*clause) ([]*request, answer) {
-	var out []*request
+// requests makes requests of the clauses, and gives those that nothing fits.
+func (t *turn) requests(clauses []*clause) (out []*request, unread []*clause) {
 	job := ""
 	for _, c := range clauses {
 		if c.intent == nil {
+			unread = append(unread, c)
 			continue
 		}
 		if len(c.ids.jobs) == 0 && job != "" && len(c.site) == 0 && c.intent.context {
@@ -169,10 +172,7 @@ func (t *turn) requests(clauses []*clause) ([]*request, answer) {
 		}
 		out = append(out, newRequests(c, t.memory)...)
 	}
-	if len(out) == 0 {
-		return nil, t.notUnderstood(clauses)
-	}
-	return out, answer{}
+	return out, unread
 }
 
 // do runs the requests together, so that their calls go out in one reply.
@@ -199,8 +199,11 @@ func (t *turn) do(requests []*request) answer {
 
 // perform runs one request. A line that says not to do something does nothing.
 func (t *turn) perform(r *request) answer {
-	if r.intent.write != "" && r.clause.negated() {
+	switch {
+	case r.intent.write != "" && r.clause.negated():
 		return say("I read that as not to do it. Nothing was " + r.intent.write + ".")
+	case r.intent.write != "" && r.clause.conditional():
+		return say("I cannot do that on a condition; please say it again without one, when it is met. Nothing was " + r.intent.write + ".")
 	}
 	if r.job != "" {
 		t.memory.setJob(r.job)
