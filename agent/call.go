@@ -165,6 +165,8 @@ type Call struct {
 	Deadline time.Time `json:"deadline,omitzero"`
 	// By is the desk user in whose name the call is sent.
 	By UserID `json:"by,omitempty"`
+	// EditedBy is who changed the arguments before approving; nil if nobody did.
+	EditedBy *User `json:"editedBy,omitempty"`
 	// NotSent says why an approved call could not be sent; empty otherwise.
 	NotSent string `json:"notSent,omitempty"`
 	// Lost says why the outcome is unknown; empty otherwise.

@@ -214,6 +214,7 @@ func (e *Engine) replace(ctx context.Context, old Approval, p preparation, chang
 			return nil, &DigestError{Approval: old.ID, Reason: "another card took its place"}
 		}
 		c.Arguments, c.ServerIdentity, c.Definition, c.Keyed = p.call.Arguments, p.call.ServerIdentity, p.call.Definition, p.call.Keyed
+		c.Requested, c.EditedBy = p.call.Requested, p.call.EditedBy
 		if err := openApproval(tx, c, question{approval: draft, event: EventRevise}, now); err != nil {
 			return nil, err
 		}

@@ -83,16 +83,12 @@ func (h *history) add(entry tailEntry, open bool) {
 	var answers []ModelMessage
 	for _, c := range entry.calls {
 		h.ids[c.WireID], h.ids[c.ModelID] = true, true
-		arguments := c.Requested
-		if arguments == nil {
-			arguments = objectOrEmpty(c.Proposed)
-		}
-		said.Calls = append(said.Calls, ModelCall{ID: c.WireID, Name: c.Alias, Arguments: arguments})
+		said.Calls = append(said.Calls, ModelCall{ID: c.WireID, Name: c.Alias, Arguments: objectOrEmpty(c.Proposed)})
 		result := c.Result
 		if result == nil {
 			result = TextResult("The outcome of this call is not known. It may have happened.", false)
 		}
-		answers = append(answers, ModelMessage{Role: RoleTool, CallID: c.WireID, Name: c.Alias, Result: result, State: c.State})
+		answers = append(answers, ModelMessage{Role: RoleTool, CallID: c.WireID, Name: c.Alias, Result: result, State: c.State, Note: editNote(c)})
 		if c.Result != nil && c.Tool != "" {
 			h.results = append(h.results, *c.Result)
 		}
@@ -104,6 +100,14 @@ func (h *history) add(entry tailEntry, open bool) {
 		return // all its records are gone; a message of nothing is refused by providers
 	}
 	h.messages = append(append(h.messages, said), answers...)
+}
+
+// editNote tells the model that a person changed what it had asked for.
+func editNote(c Call) string {
+	if c.EditedBy == nil {
+		return ""
+	}
+	return fmt.Sprintf("The dispatcher changed the arguments of this call before deciding. It was decided as: %s", c.Requested)
 }
 
 // objectOrEmpty gives what a provider accepts as a call's arguments.

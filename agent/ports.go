@@ -44,6 +44,9 @@ type ModelMessage struct {
 	Result *Result
 	// State is how the call of a RoleTool message ended.
 	State CallState
+	// Note is the desk's own word on a RoleTool message, e.g. that a person
+	// changed the arguments; it goes before the result, which stays as it was.
+	Note string
 	// Opaque is provider data that came with the message.
 	Opaque json.RawMessage
 }

@@ -174,9 +174,9 @@ func readPlainQuantity(words []word, q quantity) quantity {
 			continue // "the stainless one" is no number
 		case isWord:
 			q.given, q.n, q.typed = true, n, w.text
-			if i > 0 && words[i-1].text == "half" {
+			if phraseAt(words, max(i-2, 0), "half a dozen") > 0 || i > 0 && words[i-1].text == "half" {
 				q.n /= 2
-				words[i-1].as = asNumber
+				words[max(i-2, 0)].as = asNumber
 			}
 		case isNumber(w.text):
 			q = setNumber(q, w.text)

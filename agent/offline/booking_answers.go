@@ -20,7 +20,7 @@ func (t *turn) bookingAnswer(r *request, o outcome, start time.Time) answer {
 	}
 	switch o.fault.Code {
 	case "ambiguous_technician", "technician_not_found":
-		return *whichPerson(r, o.fault)
+		return *whichPerson(r, o)
 	case "already_scheduled":
 		return alreadyScheduled(r, o)
 	case "technician_busy", "technician_off", "outside_shift", "window_in_past", "skill_missing", "certificate_expired", "technician_inactive":

@@ -35,14 +35,15 @@ var politeness = []string{
 // corrections open a line that changes the one before.
 var corrections = []string{"no wait", "wait no", "wait", "actually", "i meant", "sorry i meant", "no i meant", "rather", "sorry"}
 
+// openers are both.
+var openers = slices.Concat(politeness, corrections)
+
 // opening is the position of the first word that says something.
 func opening(words []word) int {
 	for i := 0; ; {
 		n := 0
-		for _, p := range slices.Concat(politeness, corrections) {
-			if ws := phrase(p); len(ws) > n && hasPhrase(words, i, ws) {
-				n = len(ws)
-			}
+		for _, p := range openers {
+			n = max(n, phraseAt(words, i, p))
 		}
 		if n == 0 || i+n >= len(words) {
 			return i
@@ -50,6 +51,10 @@ func opening(words []word) int {
 		i += n
 	}
 }
+
+// maxClauses is how many requests one line may hold; more is no line to a
+// dispatch desk but a text.
+const maxClauses = 8
 
 // splitClauses cuts a line before a verb that follows "and", "then" or a stop.
 func splitClauses(words []word) [][]word {
@@ -75,7 +80,11 @@ func splitClauses(words []word) [][]word {
 // readLine reads a line's clauses. Now is the clock of the line.
 func (t table) readLine(line string, now time.Time) []*clause {
 	var out []*clause
-	for _, words := range splitClauses(splitWords(joinRanges(line))) {
+	parts := splitClauses(splitWords(joinRanges(line)))
+	if len(parts) > maxClauses {
+		return nil
+	}
+	for _, words := range parts {
 		if len(words) > 0 {
 			out = append(out, t.readClause(words, now))
 		}
@@ -111,7 +120,7 @@ func (t table) readClause(words []word, now time.Time) *clause {
 
 // startsWith reports whether one of the phrases stands at position i.
 func startsWith(words []word, i int, phrases []string) bool {
-	return slices.ContainsFunc(phrases, func(p string) bool { return hasPhrase(words, i, phrase(p)) })
+	return slices.ContainsFunc(phrases, func(p string) bool { return phraseAt(words, i, p) > 0 })
 }
 
 // markCues takes the words that chose the intent, so that they are no part and
@@ -119,12 +128,8 @@ func startsWith(words []word, i int, phrases []string) bool {
 func (c *clause) markCues() {
 	for _, list := range [][]string{c.intent.starts, c.intent.any, c.intent.also} {
 		for _, p := range list {
-			ws := phrase(p)
-			for i := findPhrase(c.words, ws); i >= 0 && i < len(c.words); i++ {
-				if !hasPhrase(c.words, i, ws) {
-					continue
-				}
-				for k := i; k < i+len(ws); k++ {
+			for i := range c.words {
+				for k := i; k < i+phraseAt(c.words, i, p); k++ {
 					if c.words[k].as == asNothing {
 						c.words[k].as = asCue
 					}
@@ -134,11 +139,21 @@ func (c *clause) markCues() {
 	}
 }
 
-// readSite takes the words after "at", "for" and the like, up to a comma or
-// something else that was understood.
+// readSite takes the words after "at" as the site, else those after one of the
+// other words that may lead to one, up to a comma or something else that was
+// understood.
 func (c *clause) readSite(preps []string) {
+	if slices.Contains(preps, "at") {
+		c.readSiteAfter([]string{"at"}, preps)
+	}
+	if len(c.site) == 0 {
+		c.readSiteAfter(preps, preps)
+	}
+}
+
+func (c *clause) readSiteAfter(leads, preps []string) {
 	for i := 0; i+1 < len(c.words); i++ {
-		if c.words[i].ends || c.words[i].as != asNothing || !slices.Contains(preps, c.words[i].text) {
+		if c.words[i].ends || c.words[i].as != asNothing || !slices.Contains(leads, c.words[i].text) {
 			continue
 		}
 		var found []int
@@ -220,6 +235,6 @@ var stopWords = []string{
 	"what", "whats", "who", "whos", "when", "where", "which", "how", "why", "if", "about", "up", "out", "off", "per", "each", "get", "got",
 	"has", "have", "had", "go", "give", "need", "needs", "needed", "want", "part", "parts", "spare", "piece", "pieces", "pcs", "pc", "unit", "units",
 	"work", "order", "wo", "around", "before", "after", "until", "till", "between", "same", "again", "all", "am", "pm", "here", "near", "over",
-	"everything", "anything", "something", "lets", "let", "show", "list", "find", "look", "check", "see", "tell", "know", "number", "qty", "quantity",
+	"everything", "anything", "something", "lets", "let", "show", "list", "find", "look", "check", "see", "tell", "know", "number", "qty", "quantity", "metre", "metres", "meter", "meters",
 	"like", "more", "other", "another", "anyway", "whole", "open", "ahead", "right", "quick", "quickly", "today", "people", "person", "someone", "somebody",
 }

@@ -177,10 +177,11 @@ func (r *timeReader) setClock(minutes int, lead string) {
 
 // duration reads "for two hours", "90 min", "an hour", "half an hour".
 func (r *timeReader) duration(i int) int {
-	if m := durationIn.FindStringSubmatch(r.words[i].text); m != nil && (m[2] != "m" || i > 0 && r.words[i-1].text == "for") {
+	lead := i > 0 && r.words[i-1].text == "for"
+	if m := durationIn.FindStringSubmatch(r.words[i].text); m != nil && (lead || m[2] != "m" && !isHour(m[1], m[2])) {
 		return r.setDuration(m[1], m[2], 1)
 	}
-	if hasPhrase(r.words, i, phrase("half an hour")) {
+	if phraseAt(r.words, i, "half an hour") > 0 {
 		r.out.minutes = 30
 		return 3
 	}
@@ -199,6 +200,12 @@ func (r *timeReader) duration(i int) int {
 		number = strconv.Itoa(n)
 	}
 	return r.setDuration(number, unit, 2)
+}
+
+// isHour reports whether "15h" is a time of day rather than a length.
+func isHour(number, unit string) bool {
+	n, err := strconv.Atoi(number)
+	return err == nil && unit == "h" && n >= 8
 }
 
 func (r *timeReader) setDuration(number, unit string, words int) int {

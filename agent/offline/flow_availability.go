@@ -41,7 +41,7 @@ func runAvailability(t *turn, r *request) answer {
 		return *a
 	}
 	if got.fault.Code == "ambiguous_technician" {
-		return *whichPerson(r, got.fault)
+		return *whichPerson(r, got)
 	}
 	if !got.ok() {
 		return say(t.trouble(got, r.job), knownSkills(got.fault), nearSites(got.fault), nearPeople(got.fault))

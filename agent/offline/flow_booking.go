@@ -194,10 +194,10 @@ func (t *turn) findPerson(r *request) (person, *answer) {
 	got.read(&free)
 	switch {
 	case got.fault.Code == "ambiguous_technician":
-		return person{}, whichPerson(r, got.fault)
+		return person{}, whichPerson(r, got)
 	case got.fault.Code == "technician_not_found" && !r.terse:
 		a := say(got.why()+" Nothing was booked.", nearPeople(got.fault))
-		if q := whichPerson(r, got.fault); q != nil && q.ask != nil {
+		if q := whichPerson(r, got); q != nil && q.ask != nil {
 			a = *q
 			a.text = got.why() + "\n" + a.text
 		}
@@ -215,9 +215,10 @@ func (t *turn) findPerson(r *request) (person, *answer) {
 }
 
 // whichPerson asks which of several people is meant.
-func whichPerson(r *request, f fault) *answer {
+func whichPerson(r *request, o outcome) *answer {
+	said, _ := o.args["technician"].(string)
 	q := &question{request: r, slot: slotTechnician}
-	for _, c := range f.Candidates {
+	for _, c := range o.fault.Candidates {
 		id, name := field(c, "technician"), field(c, "name")
 		if id == "" {
 			continue
@@ -232,9 +233,9 @@ func whichPerson(r *request, f fault) *answer {
 	if r.job != "" {
 		label += " for " + r.job
 	}
-	a := answer{text: "Which technician do you mean by “" + clean(r.technician, 40) + "”?", ask: q}
+	a := answer{text: "Which technician do you mean by “" + clean(said, 40) + "”?", ask: q}
 	if len(q.choices) > 0 {
-		a.text = lines(label+"? “"+clean(r.technician, 40)+"” could be:", q.numbered())
+		a.text = lines(label+"? “"+clean(said, 40)+"” could be:", q.numbered())
 	}
 	return &a
 }

@@ -64,7 +64,7 @@ func (t *turn) notUnderstood(clauses []*clause) answer {
 		}
 	}
 	if len(clauses) == 0 {
-		return say("There is nothing in that line that I can read.", t.memory.examples())
+		return say("I cannot read that as one or a few requests.", t.memory.examples())
 	}
 	return say("I do not know how to answer that; I look up jobs, people and parts, book visits and order parts.", t.memory.examples())
 }

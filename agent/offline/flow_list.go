@@ -57,7 +57,7 @@ func runList(t *turn, r *request) answer {
 			title = append(title, f.title)
 		}
 		for _, cue := range f.cues {
-			others = append(others, phrase(cue)...)
+			others = append(others, strings.Fields(cue)...)
 		}
 	}
 	if by, text, ok := t.dueBefore(r); ok {

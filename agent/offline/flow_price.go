@@ -164,6 +164,9 @@ func (t *turn) searchAndList(r *request, job string) answer {
 		return waits
 	}
 	fitting := slices.DeleteFunc(slices.Clone(hits), func(p part) bool { return !hasMeasures(p, r.measures) })
+	if made := slices.DeleteFunc(slices.Clone(fitting), func(p part) bool { return p.Fits == "no" }); len(made) > 0 {
+		fitting = made // the job's equipment is known, so the others are of no use
+	}
 	if len(fitting) == 0 && len(hits) > 0 {
 		return say("Nothing is exactly "+quoted(partQuery(r), 60)+". Near it:", partLines(hits))
 	}

@@ -172,9 +172,9 @@ type jobList struct {
 }
 
 type slot struct {
-	Technician person    `json:"technician"`
-	Start      *moment   `json:"start"`
-	End        *moment   `json:"end"` // of the free time
+	Technician person  `json:"technician"`
+	Start      *moment `json:"start"`
+	End        *moment `json:"end"` // of the free time
 	// Suggested is the start plus the time needed.
 	Suggested *moment   `json:"suggested_end"`
 	Warnings  []warning `json:"warnings"`

@@ -57,6 +57,7 @@ func whichSite(r *request, o outcome) *answer {
 	if o.fault.Code != "ambiguous_site" {
 		return nil
 	}
+	said, _ := o.args["site"].(string)
 	q := &question{request: r}
 	for _, c := range o.fault.Candidates {
 		if id := field(c, "site"); id != "" {
@@ -69,5 +70,5 @@ func whichSite(r *request, o outcome) *answer {
 	if len(q.choices) == 0 {
 		return nil
 	}
-	return &answer{text: lines("Which site do you mean by "+quoted(r.site, 60)+"?", q.numbered()), ask: q}
+	return &answer{text: lines("Which site do you mean by "+quoted(said, 60)+"?", q.numbered()), ask: q}
 }

@@ -120,9 +120,9 @@ func (r *timeReader) setDay(day time.Time, text string) {
 
 func (r *timeReader) relative(i int) int {
 	for _, d := range relativeDays {
-		if p := phrase(d.words); hasPhrase(r.words, i, p) {
+		if n := phraseAt(r.words, i, d.words); n > 0 {
 			r.setDay(r.today().AddDate(0, 0, d.days), d.words)
-			return len(p)
+			return n
 		}
 	}
 	if r.words[i].text == "tonight" {
@@ -266,16 +266,15 @@ func (r *timeReader) named(i int) int {
 		skip++
 	}
 	for _, w := range windows {
-		p := phrase(w.words)
 		if w.words == "am" && i > 0 && r.words[i-1].text == "i" {
 			continue
 		}
-		if hasPhrase(r.words, i+skip, p) {
+		if n := phraseAt(r.words, i+skip, w.words); n > 0 {
 			r.setWindow(w.words, w.from, w.to)
 			if skip > 0 && r.words[i].text == "this" {
 				r.setDay(r.today(), "this "+w.words)
 			}
-			return skip + len(p)
+			return skip + n
 		}
 	}
 	return 0
@@ -284,9 +283,9 @@ func (r *timeReader) named(i int) int {
 // instant reads "now", "asap" and "deadline".
 func (r *timeReader) instant(i int) int {
 	for _, p := range []string{"right now", "straight away", "right away", "now", "asap", "immediately"} {
-		if ws := phrase(p); hasPhrase(r.words, i, ws) {
+		if n := phraseAt(r.words, i, p); n > 0 {
 			r.out.now = true
-			return len(ws)
+			return n
 		}
 	}
 	if t := r.words[i].text; t == "deadline" || t == "due" && i > 0 && slices.Contains([]string{"its", "is"}, r.words[i-1].text) {

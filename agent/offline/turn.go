@@ -190,7 +190,9 @@ func (t *turn) do(requests []*request) answer {
 		} else if a.ask != nil {
 			out.ask = a.ask
 		}
-		texts = append(texts, a.text)
+		if !slices.Contains(texts, a.text) {
+			texts = append(texts, a.text)
+		}
 	}
 	t.memory.pending = out.ask
 	out.text = strings.Join(texts, "\n\n")

@@ -133,35 +133,28 @@ func isBreak(s string) bool { return strings.ContainsAny(s, ",.;:!?)-–—") }
 
 func startsWithDigit(s string) bool { return s != "" && s[0] >= '0' && s[0] <= '9' }
 
-// phrase splits a folded phrase of a table into its words.
-func phrase(s string) []string { return strings.Fields(s) }
-
-// hasPhrase reports whether the words of p stand at position i.
-func hasPhrase(words []word, i int, p []string) bool {
-	if len(p) == 0 || i+len(p) > len(words) {
-		return false
-	}
-	for k, want := range p {
-		if words[i+k].text != want {
-			return false
+// phraseAt gives how many words a phrase of a table has if it stands at position
+// i, else 0.
+func phraseAt(words []word, i int, phrase string) int {
+	n := 0
+	for phrase != "" {
+		want, rest, _ := strings.Cut(phrase, " ")
+		if i+n >= len(words) || words[i+n].text != want {
+			return 0
 		}
+		n, phrase = n+1, rest
 	}
-	return true
-}
-
-// findPhrase gives the first position of p, or -1.
-func findPhrase(words []word, p []string) int {
-	for i := range words {
-		if hasPhrase(words, i, p) {
-			return i
-		}
-	}
-	return -1
+	return n
 }
 
 // contains reports whether any of the phrases occurs.
 func contains(words []word, phrases ...string) bool {
-	return slices.ContainsFunc(phrases, func(p string) bool { return findPhrase(words, phrase(p)) >= 0 })
+	for i := range words {
+		if slices.ContainsFunc(phrases, func(p string) bool { return phraseAt(words, i, p) > 0 }) {
+			return true
+		}
+	}
+	return false
 }
 
 // stem takes a plural s away, so that "elements" is "element".

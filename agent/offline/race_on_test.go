@@ -1,0 +1,6 @@
+//go:build race
+
+package offline
+
+// raceFactor stretches time limits under the race detector.
+const raceFactor = 10
