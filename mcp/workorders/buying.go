@@ -71,7 +71,7 @@ func (v view) purchase(w wish) (*purchase, error) {
 	if p.part, err = v.orderable(w.sku); err != nil {
 		return nil, err
 	}
-	p.entry = v.index.bySKU[p.part.SKU]
+	p.entry = v.index().bySKU[p.part.SKU]
 	p.supplier = v.suppliers.get(p.part.SupplierID)
 	if err := v.quantityFits(p.part, w.quantity); err != nil {
 		return nil, err
@@ -137,7 +137,7 @@ func (v view) alternativesTo(part *Part) []string {
 // noSuchPart offers what the text may have meant. Only an exact SKU buys
 // anything, so that rules about a SKU cannot be passed by another spelling.
 func (v view) noSuchPart(sku string) error {
-	hits := v.index.search(sku)
+	hits := v.index().search(sku)
 	slices.SortStableFunc(hits, func(a, b hit) int { return cmp.Or(b.score-a.score, strings.Compare(a.part.SKU, b.part.SKU)) })
 	r := refuse("part_not_found", "sku", "There is no part %q; give the exact SKU.", sku)
 	if len(hits) > 1 && hits[0].score < exactSKU {

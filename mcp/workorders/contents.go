@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -110,7 +111,7 @@ type contents struct {
 
 	zone  *time.Location            // the company's
 	zones map[string]*time.Location // the sites', by name
-	index *partIndex                // for search_parts
+	index func() *partIndex         // made when it is first asked for; parts do not change
 }
 
 // newContents decodes a ledger into tables and checks what the rules rely on.
@@ -133,7 +134,7 @@ func newContents(l *ledger) (*contents, error) {
 	if err := c.check(); err != nil {
 		return nil, err
 	}
-	c.index = newPartIndex(c)
+	c.index = sync.OnceValue(func() *partIndex { return newPartIndex(c) })
 	return c, nil
 }
 
@@ -146,8 +147,10 @@ func (c *contents) check() error {
 	}
 	c.zone = zone
 	for s := range c.sites.all() {
-		if c.zones[s.Timezone], err = time.LoadLocation(s.Timezone); err != nil {
-			return fmt.Errorf("site %s: zone %q is not known", s.ID, s.Timezone)
+		if c.zones[s.Timezone] == nil {
+			if c.zones[s.Timezone], err = time.LoadLocation(s.Timezone); err != nil {
+				return fmt.Errorf("site %s: zone %q is not known", s.ID, s.Timezone)
+			}
 		}
 		if c.customers.get(s.CustomerID) == nil {
 			return fmt.Errorf("site %s: no customer %s", s.ID, s.CustomerID)

@@ -13,8 +13,8 @@ import (
 type availabilityInput struct {
 	WorkOrderID string   `json:"work_order_id,omitempty" jsonschema:"for this job: its skills, site and estimate"`
 	Site        string   `json:"site,omitempty" jsonschema:"for this site: id, name or address"`
-	Region      string   `json:"region,omitempty" jsonschema:"people who work in this region"`
-	Skills      []string `json:"skills,omitempty" jsonschema:"skills needed, all of them; default: the job's"`
+	Region      string   `json:"region,omitempty" jsonschema:"people who work in this region, for example harbour, oldtown, airport"`
+	Skills      []string `json:"skills,omitempty" jsonschema:"skills needed, all of them, for example hvac, lift, refrigerant, water_heater; default: the job's"`
 	Technician  string   `json:"technician,omitempty" jsonschema:"only this person: id or name"`
 	From        string   `json:"from,omitempty" jsonschema:"start of the window, RFC 3339 with offset; default now"`
 	To          string   `json:"to,omitempty" jsonschema:"end of the window, at most 14 days later; default the end of the day"`

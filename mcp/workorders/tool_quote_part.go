@@ -138,7 +138,7 @@ func (v view) quote(p *purchase) quoteOutput {
 		Part: quotedPart{
 			SKU: p.part.SKU, Name: p.part.Name, Unit: p.part.Unit, Status: p.part.Status,
 			MinQuantity: p.part.MinQuantity, PackSize: p.part.PackSize, MaxQuantity: v.maxQuantity(p.part),
-			DiffersBy: v.index.notThe(p.part.SKU), DescriptionText: p.part.Description, Untrusted: true,
+			DiffersBy: v.index().notThe(p.part.SKU), DescriptionText: p.part.Description, Untrusted: true,
 		},
 		Line: quotedLine{
 			UnitPrice: p.money(p.part.Price), Quantity: p.quantity, Goods: p.money(p.goods), Fees: p.fees, Total: p.money(p.total),

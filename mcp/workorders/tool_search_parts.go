@@ -64,7 +64,7 @@ func searchParts(v view, in searchPartsInput) (searchPartsOutput, string, error)
 		}
 		asset = v.asset(w)
 	}
-	hits := soldFirst(v.index.search(in.Query), in.IncludeDiscontinued)
+	hits := soldFirst(v.index().search(in.Query), in.IncludeDiscontinued)
 	slices.SortStableFunc(hits, func(a, b hit) int {
 		return cmp.Or(
 			fitRank(a.part, asset)-fitRank(b.part, asset),
@@ -118,7 +118,7 @@ func (v view) partItem(p *Part, a *Asset) partItem {
 		Price: Money{Minor: p.Price, Currency: p.Currency}, Unit: p.Unit, MinQuantity: p.MinQuantity, PackSize: p.PackSize,
 		StockTotal: stockTotal(p), Stock: v.stockOf(p), LeadTimeDays: p.LeadTimeDays, Status: p.Status,
 		ReplacedBy: deref(p.ReplacedBy), Substitutes: append([]string{}, p.Substitutes...),
-		Supplier: v.suppliers.get(p.SupplierID).Name, DiffersBy: v.index.differsBy(p.SKU),
+		Supplier: v.suppliers.get(p.SupplierID).Name, DiffersBy: v.index().differsBy(p.SKU),
 	}
 }
 
