@@ -108,7 +108,7 @@ func (e *Engine) putUp(ctx context.Context, box *Toolbox, c Call, turn Turn) (bo
 			return []AuditLine{{Step: AuditClosed, At: now, Note: p.reason}}, stored.Apply(EventRefuse)
 		}
 		stored.Arguments, stored.ServerIdentity, stored.Definition, stored.Keyed = p.call.Arguments, p.call.ServerIdentity, p.call.Definition, p.call.Keyed
-		if err := openApproval(tx, stored, question{approval: p.approval, event: EventAsk}, now); err != nil {
+		if err := openApproval(tx, stored, question{approval: p.approval, event: EventAsk, expiresAfter: e.policy.expiresAfter}, now); err != nil {
 			return nil, err
 		}
 		return []AuditLine{{Step: AuditShown, At: now}}, nil

@@ -20,7 +20,8 @@ const (
 
 // Approval is the question put to a person about one call. It has exactly one
 // digest and its question never changes: something different is a new approval.
-// Only State, Decision, Closed and SupersededBy are ever written again.
+// Only State, Decision, Closed, SupersededBy and ExpiresAt, which are no part of
+// the question, are ever written again.
 type Approval struct {
 	Version      int            `json:"v"`
 	ID           ApprovalID     `json:"id"`

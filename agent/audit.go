@@ -15,6 +15,7 @@ const (
 	AuditResult   AuditStep = "result"
 	AuditSettled  AuditStep = "settled"
 	AuditClosed   AuditStep = "closed"
+	AuditExtended AuditStep = "extended"
 )
 
 // AuditLine says who was shown, decided or sent what, when, and what came of

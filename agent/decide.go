@@ -38,6 +38,9 @@ func (e *Engine) Approve(ctx context.Context, r DecideRequest) (Report, error) {
 	if err := checkOpen(a, c, r.Digest); err != nil {
 		return Report{}, err
 	}
+	if a.expired(e.now()) {
+		return Report{}, e.expire(ctx, a)
+	}
 	if a.NoPreview != "" {
 		return Report{}, &UnreachableError{Server: a.PreviewTool.Server(), Err: errors.New(a.NoPreview)}
 	}
@@ -215,7 +218,7 @@ func (e *Engine) replace(ctx context.Context, old Approval, p preparation, chang
 		}
 		c.Arguments, c.ServerIdentity, c.Definition, c.Keyed = p.call.Arguments, p.call.ServerIdentity, p.call.Definition, p.call.Keyed
 		c.Requested, c.EditedBy = p.call.Requested, p.call.EditedBy
-		if err := openApproval(tx, c, question{approval: draft, event: EventRevise}, now); err != nil {
+		if err := openApproval(tx, c, question{approval: draft, event: EventRevise, expiresAfter: e.policy.expiresAfter}, now); err != nil {
 			return nil, err
 		}
 		fresh, err := tx.Approval(c.Approval)

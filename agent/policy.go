@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 )
 
 // DecisionKind is what policy says of a call.
@@ -49,6 +50,9 @@ type PolicyConfig struct {
 	// ReadOnly lists tools that only read, by the desk's own word; what servers
 	// say of themselves does not count. Preview tools are always among them.
 	ReadOnly []QualifiedName `json:"readOnly,omitempty"`
+	// ExpiresAfter is how long an approval waits, as a Go duration ("8h"); empty
+	// means that it waits for ever.
+	ExpiresAfter string `json:"expiresAfter,omitempty"`
 }
 
 // Rule is one rule of a policy.
@@ -71,6 +75,8 @@ type Policy struct {
 	readOnly map[QualifiedName]bool
 	previews map[QualifiedName]QualifiedName
 	rules    []compiledRule
+	// expiresAfter is how long an approval waits; zero is for ever.
+	expiresAfter time.Duration
 }
 
 type compiledRule struct {
@@ -113,6 +119,13 @@ func NewPolicy(c PolicyConfig) (*Policy, error) {
 			}
 		}
 		p.readOnly[preview] = true
+	}
+	if c.ExpiresAfter != "" {
+		after, err := time.ParseDuration(c.ExpiresAfter)
+		if err != nil || after <= 0 {
+			return nil, fmt.Errorf("policy.expiresAfter: %q is no length of time: write 30m or 8h", c.ExpiresAfter)
+		}
+		p.expiresAfter = after
 	}
 	for i, rule := range c.Rules {
 		compiled, err := compileRule(rule)

@@ -112,7 +112,7 @@ func (e *Engine) start(p *proposal, s Snapshot) error {
 		return err
 	}
 	c.Arguments = arguments
-	p.ask = &question{approval: newApproval(*c, p.entry, s.Turn), event: EventAsk}
+	p.ask = &question{approval: newApproval(*c, p.entry, s.Turn), event: EventAsk, expiresAfter: e.policy.expiresAfter}
 	return nil
 }
 

@@ -8,6 +8,8 @@ type question struct {
 	// event moves the call: EventAsk for the first approval, EventRevise for
 	// one that replaces another.
 	event Event
+	// expiresAfter is how long it waits; zero is for ever.
+	expiresAfter time.Duration
 }
 
 // newApproval drafts the approval of a call whose arguments are final. Number,
@@ -35,6 +37,10 @@ func openApproval(tx Tx, c *Call, q question, now time.Time) error {
 	}
 	a.Number, a.ID, a.RequestedAt = number, NewApprovalID(number), now
 	a.Arguments = c.Arguments
+	if q.expiresAfter > 0 {
+		end := now.Add(q.expiresAfter)
+		a.ExpiresAt = &end
+	}
 	a.Digest = a.bind()
 	c.Approval, c.NotSent = a.ID, ""
 	return tx.PutApproval(a)

@@ -113,7 +113,7 @@ func (e *Engine) Resume(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("looking for unfinished turns: %w", err)
 	}
-	var failures []error
+	failures := []error{e.ExpireDue(ctx)}
 	for _, head := range heads {
 		if err := e.ResumeTurn(ctx, head.Conversation); err != nil {
 			failures = append(failures, err)
