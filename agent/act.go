@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"time"
 )
 
 // act runs what may run by itself and puts up the cards of what may not: reads
@@ -13,6 +14,10 @@ import (
 // settled the last call.
 func (e *Engine) act(ctx context.Context, s Snapshot) (goOn bool, err error) {
 	box, err := e.toolbox(ctx, s.Head.Conversation)
+	if err != nil {
+		return false, err
+	}
+	past, err := e.history(ctx, s)
 	if err != nil {
 		return false, err
 	}
@@ -41,7 +46,7 @@ func (e *Engine) act(ctx context.Context, s Snapshot) (goOn bool, err error) {
 			break
 		}
 		var settled bool
-		settled, err = e.putUp(ctx, box, c, s.Turn)
+		settled, err = e.putUp(ctx, box, c, s, past)
 		thinking = thinking || settled
 	}
 	if err == nil {
@@ -81,9 +86,10 @@ func (e *Engine) runWrite(ctx context.Context, box *Toolbox, c Call) (bool, erro
 	return e.execute(ctx, box, sent)
 }
 
-// putUp prepares a gated call and commits its approval (or its refusal).
-func (e *Engine) putUp(ctx context.Context, box *Toolbox, c Call, turn Turn) (bool, error) {
-	p, err := e.prepare(ctx, box, c, turn)
+// putUp prepares a gated call and commits its approval, its refusal, or, where
+// the preview shows that a rule lets it run, that it runs.
+func (e *Engine) putUp(ctx context.Context, box *Toolbox, c Call, s Snapshot, past history) (bool, error) {
+	p, err := e.prepare(ctx, box, c, s.Turn)
 	if err != nil {
 		if ctx.Err() != nil {
 			return false, ctx.Err()
@@ -94,12 +100,15 @@ func (e *Engine) putUp(ctx context.Context, box *Toolbox, c Call, turn Turn) (bo
 		if missing != nil {
 			return false, missing
 		}
-		p = preparation{call: c, approval: newApproval(c, entry, turn)}
+		p = preparation{call: c, approval: newApproval(c, entry, s.Turn)}
 		p.approval.NoPreview = err.Error()
 	}
-	p.approval.Line = e.line(ctx, turn)
+	p.approval.Line = e.line(ctx, s.Turn)
+	verdict := e.secondLook(p, box, past)
 	now := e.now()
-	return e.change(ctx, c.ID, func(tx Tx, stored *Call) ([]AuditLine, error) {
+	runs := false
+	goOn, err := e.change(ctx, c.ID, func(tx Tx, stored *Call) ([]AuditLine, error) {
+		runs = false
 		if stored.State != CallProposed {
 			return nil, errSkip
 		}
@@ -108,11 +117,66 @@ func (e *Engine) putUp(ctx context.Context, box *Toolbox, c Call, turn Turn) (bo
 			return []AuditLine{{Step: AuditClosed, At: now, Note: p.reason}}, stored.Apply(EventRefuse)
 		}
 		stored.Arguments, stored.ServerIdentity, stored.Definition, stored.Keyed = p.call.Arguments, p.call.ServerIdentity, p.call.Definition, p.call.Keyed
-		if err := openApproval(tx, stored, question{approval: p.approval, event: EventAsk, expiresAfter: e.policy.expiresAfter}, now); err != nil {
+		stored.Verdict = verdict
+		var err error
+		if runs, err = mayRun(tx, stored, now); runs || err != nil {
+			stored.By = s.Turn.User.ID
+			return nil, errors.Join(err, stored.Apply(EventRun))
+		}
+		draft := p.approval
+		draft.Because = stored.Verdict.Because
+		if err := openApproval(tx, stored, question{approval: draft, event: EventAsk, expiresAfter: e.policy.expiresAfter}, now); err != nil {
 			return nil, err
 		}
 		return []AuditLine{{Step: AuditShown, At: now}}, nil
 	})
+	return goOn || runs, err
+}
+
+// secondLook asks policy again once the preview is there: rules may be about
+// it, and ceilings always are. What has to ask, asks.
+func (e *Engine) secondLook(p preparation, box *Toolbox, past history) Verdict {
+	first := p.call.Verdict
+	entry, err := box.Resolve(p.call.Tool)
+	if err != nil || p.refused != nil || p.approval.Preview == nil {
+		return first
+	}
+	second := e.policy.Verdict(PolicyInput{
+		Tool: p.call.Tool, Args: p.call.Requested, Preview: p.approval.Preview.Structured,
+		Spends: entry.Tool.Desk.Spends, Call: p.call.ID, Conversation: past.texts,
+	})
+	if first.Fixed && second.Decision == DecisionRun {
+		return first
+	}
+	second.Fixed = first.Fixed
+	if first.Fixed && first.Because != "" {
+		second.Because = first.Because
+	}
+	return second
+}
+
+// mayRun reports whether a call with its final verdict runs unasked. A ceiling
+// for the day is counted in the same transaction, so that two calls at once
+// cannot both take the rest of it.
+func mayRun(tx Tx, c *Call, now time.Time) (bool, error) {
+	v := c.Verdict
+	if v.Decision != DecisionRun {
+		return false, nil
+	}
+	if v.Ceiling == nil || v.Ceiling.PerDay == 0 {
+		return true, nil
+	}
+	setting := fmt.Sprintf("spent/%s/%s/%s", c.Tool, v.Ceiling.Currency, now.Format(time.DateOnly))
+	var spent int64
+	if err := tx.Setting(setting, &spent); err != nil && !errors.Is(err, ErrNotFound) {
+		return false, err
+	}
+	if spent+v.Spends.Minor > v.Ceiling.PerDay {
+		today := Money{Minor: spent, Currency: v.Ceiling.Currency}
+		c.Verdict = Verdict{Decision: DecisionAsk, Because: fmt.Sprintf("%s was spent by itself today already", today)}
+		return false, nil
+	}
+	return true, tx.PutSetting(setting, spent+v.Spends.Minor)
 }
 
 // lastEntry describes a call's tool from the store.

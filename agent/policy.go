@@ -35,6 +35,24 @@ type Verdict struct {
 	Decision DecisionKind `json:"decision"`
 	// Because is a sentence for the card; empty where nothing needs saying.
 	Because string `json:"because,omitempty"`
+	// Fixed says that a person has to be asked whatever a later look finds.
+	Fixed bool `json:"fixed,omitempty"`
+	// Ceiling is set for a spending call that runs unasked: the rule's ceiling,
+	// and what this call spends.
+	Ceiling *Ceiling `json:"ceiling,omitempty"`
+	Spends  *Money   `json:"spends,omitempty"`
+}
+
+// Ceiling bounds what a rule lets a spending tool spend unasked.
+type Ceiling struct {
+	// Minor and Currency are the most that one call may spend.
+	Minor    int64  `json:"minor"`
+	Currency string `json:"currency"`
+	// At is the JSON pointer into the preview where the amount stands.
+	At string `json:"at"`
+	// PerDay is the most that all such calls of the tool may spend in a day of
+	// the desk, in minor units; 0 means that only Minor counts.
+	PerDay int64 `json:"perDay,omitempty"`
 }
 
 // PolicyConfig is the policy as the configuration file writes it.
@@ -59,13 +77,16 @@ type PolicyConfig struct {
 type Rule struct {
 	// Tool is the qualified name that the rule is about.
 	Tool QualifiedName `json:"tool"`
-	// When is a CEL expression over args, tool, server, conversation and call;
-	// empty matches always.
+	// When is a CEL expression over args, preview, tool, server, conversation
+	// and call; empty matches always.
 	When string `json:"when,omitempty"`
 	// Then is run, ask or refuse.
 	Then DecisionKind `json:"then"`
 	// Because is shown on the card.
 	Because string `json:"because,omitempty"`
+	// Ceiling lets a tool that spends money run unasked up to an amount; without
+	// one, a spending tool never runs unasked.
+	Ceiling *Ceiling `json:"ceiling,omitempty"`
 }
 
 // Policy says of a call: run, ask or refuse. The zero Policy asks for
@@ -89,6 +110,9 @@ type PolicyInput struct {
 	Tool QualifiedName
 	// Args are the canonical arguments.
 	Args json.RawMessage
+	// Preview is the structured content of the call's preview; nil if there is
+	// none (yet), which makes rules about it ask.
+	Preview json.RawMessage
 	// Spends is set for a tool that spends money.
 	Spends bool
 	Call   CallID
@@ -151,6 +175,9 @@ func compileRule(rule Rule) (compiledRule, error) {
 	if !slices.Contains([]DecisionKind{DecisionRun, DecisionAsk, DecisionRefuse}, rule.Then) {
 		return compiledRule{}, fmt.Errorf("\"then\" is %q: write run, ask or refuse", rule.Then)
 	}
+	if err := rule.Ceiling.check(rule.Then); err != nil {
+		return compiledRule{}, err
+	}
 	compiled := compiledRule{Rule: rule}
 	if strings.TrimSpace(rule.When) != "" {
 		matches, err := compilePredicate(rule.When)
@@ -160,6 +187,21 @@ func compileRule(rule Rule) (compiledRule, error) {
 		compiled.matches = matches
 	}
 	return compiled, nil
+}
+
+// check refuses a ceiling that bounds nothing.
+func (c *Ceiling) check(then DecisionKind) error {
+	switch {
+	case c == nil:
+		return nil
+	case then != DecisionRun:
+		return fmt.Errorf("a ceiling goes with \"then\": \"run\", not %q", then)
+	case c.Minor <= 0 || c.PerDay < 0:
+		return fmt.Errorf("a ceiling needs an amount above zero")
+	case c.Currency == "" || !strings.HasPrefix(c.At, "/"):
+		return fmt.Errorf("a ceiling needs a currency, and in \"at\" a JSON pointer into the preview")
+	}
+	return nil
 }
 
 // Verdict decides about a call. Whatever goes wrong inside asks.
@@ -173,7 +215,7 @@ func (p *Policy) Verdict(in PolicyInput) Verdict {
 		matched = true
 	}
 	if p.free[in.Tool] {
-		consider(Verdict{Decision: DecisionRun})
+		consider(Verdict{Decision: DecisionRun}.bounded(nil, in))
 	}
 	for _, rule := range p.rules {
 		if rule.Tool != in.Tool {
@@ -184,16 +226,35 @@ func (p *Policy) Verdict(in PolicyInput) Verdict {
 		case err != nil:
 			consider(Verdict{Decision: DecisionAsk, Because: fmt.Sprintf("a rule could not be read: %v", err)})
 		case ok:
-			consider(Verdict{Decision: rule.Then, Because: rule.Because})
+			consider(Verdict{Decision: rule.Then, Because: rule.Because}.bounded(rule.Ceiling, in))
 		}
-	}
-	if in.Spends && verdict.Decision == DecisionRun {
-		return Verdict{Decision: DecisionAsk, Because: "spends money"}
 	}
 	if in.Spends && verdict.Decision == DecisionAsk && verdict.Because == "" {
 		verdict.Because = "spends money"
 	}
 	return verdict
+}
+
+// bounded makes sure that a spending tool runs unasked only under a ceiling, in
+// the ceiling's currency.
+func (v Verdict) bounded(ceiling *Ceiling, in PolicyInput) Verdict {
+	if v.Decision != DecisionRun || !in.Spends {
+		return v
+	}
+	if ceiling == nil {
+		return Verdict{Decision: DecisionAsk, Because: "spends money"}
+	}
+	var amount Money
+	raw, ok := Pointer(in.Preview, ceiling.At)
+	if !ok || json.Unmarshal(raw, &amount) != nil || amount.Minor < 0 {
+		return Verdict{Decision: DecisionAsk, Because: "spends money, and the amount is not known"}
+	}
+	most := Money{Minor: ceiling.Minor, Currency: ceiling.Currency}
+	if amount.Currency != ceiling.Currency || amount.Minor > ceiling.Minor {
+		return Verdict{Decision: DecisionAsk, Because: fmt.Sprintf("spends %s; up to %s would run by itself", amount, most)}
+	}
+	v.Ceiling, v.Spends = ceiling, &amount
+	return v
 }
 
 func (r compiledRule) match(in PolicyInput) (bool, error) {

@@ -210,6 +210,8 @@ type Tx interface {
 	PutAudit(id ConversationID, number int, lines []AuditLine) error
 	// PutDefinition keeps a definition under its hash.
 	PutDefinition(hash string, tool Tool) error
+	// Setting reads a small value of the desk into v, or gives [ErrNotFound].
+	Setting(name string, v any) error
 	// PutSetting writes a small value of the desk; nil deletes it.
 	PutSetting(name string, v any) error
 }

@@ -25,6 +25,7 @@ const (
 func compilePredicate(expression string) (predicate, error) {
 	env, err := cel.NewEnv(
 		cel.Variable("args", cel.DynType),
+		cel.Variable("preview", cel.DynType),
 		cel.Variable("tool", cel.StringType),
 		cel.Variable("server", cel.StringType),
 		cel.Variable("call", cel.StringType),
@@ -52,15 +53,23 @@ func evaluate(program cel.Program, in PolicyInput) (bool, error) {
 	if err := json.Unmarshal(in.Args, &args); err != nil {
 		return false, fmt.Errorf("arguments cannot be read: %w", err)
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), predicateTime)
-	defer cancel()
-	value, _, err := program.ContextEval(ctx, map[string]any{
+	variables := map[string]any{
 		"args":         args,
 		"tool":         in.Tool.Tool(),
 		"server":       in.Tool.Server(),
 		"call":         string(in.Call),
 		"conversation": in.Conversation,
-	})
+	}
+	if in.Preview != nil { // left out, it makes a rule about it fail, which asks
+		var preview any
+		if err := json.Unmarshal(in.Preview, &preview); err != nil {
+			return false, fmt.Errorf("the preview cannot be read: %w", err)
+		}
+		variables["preview"] = preview
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), predicateTime)
+	defer cancel()
+	value, _, err := program.ContextEval(ctx, variables)
 	if err != nil {
 		return false, err
 	}

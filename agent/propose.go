@@ -82,9 +82,12 @@ func (e *Engine) examine(p *proposal, entry Entry, s Snapshot, past history, ear
 		if c.Verdict.Decision == DecisionRun {
 			c.Verdict = Verdict{Decision: DecisionAsk, Because: "not in your request"}
 		}
+		if c.Verdict.Decision == DecisionAsk {
+			c.Verdict.Fixed = true
+		}
 	}
 	if same := doneBefore(*c, earlier); same != nil && !c.ReadOnly && c.Verdict.Decision != DecisionRefuse {
-		c.Verdict = Verdict{Decision: DecisionAsk, Because: "the same call was already made in this turn"}
+		c.Verdict = Verdict{Decision: DecisionAsk, Because: "the same call was already made in this turn", Fixed: true}
 	}
 	return e.start(p, s)
 }

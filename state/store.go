@@ -86,21 +86,30 @@ type transaction struct {
 
 // get reads a record; a missing one is [agent.ErrNotFound].
 func (t *transaction) get(key string, into any) error {
-	stored, ok, err := t.tx.Get(key)
+	value, err := t.value(key)
 	if err != nil {
 		return err
 	}
+	return decode(key, value, into)
+}
+
+// value reads what lies under a key, whole.
+func (t *transaction) value(key string) ([]byte, error) {
+	stored, ok, err := t.tx.Get(key)
+	if err != nil {
+		return nil, err
+	}
 	if !ok {
-		return fmt.Errorf("%s: %w", key, agent.ErrNotFound)
+		return nil, fmt.Errorf("%s: %w", key, agent.ErrNotFound)
 	}
-	if isChunked(stored) {
-		value, ok := t.loaded[string(stored)]
-		if !ok {
-			return &needsValue{key: key, stored: stored}
-		}
-		stored = value
+	if !isChunked(stored) {
+		return stored, nil
 	}
-	return decode(key, stored, into)
+	value, ok := t.loaded[string(stored)]
+	if !ok {
+		return nil, &needsValue{key: key, stored: stored}
+	}
+	return value, nil
 }
 
 // getChunk reads chunks outside of any transaction: they never change, and they
@@ -219,6 +228,16 @@ func (t *transaction) PutAudit(id agent.ConversationID, number int, lines []agen
 // PutDefinition implements [agent.Tx].
 func (t *transaction) PutDefinition(hash string, tool agent.Tool) error {
 	return t.put(definitionPrefix+hash, tool)
+}
+
+// Setting implements [agent.Tx].
+func (t *transaction) Setting(name string, v any) error {
+	key := settingPrefix + name
+	value, err := t.value(key)
+	if err != nil {
+		return err
+	}
+	return decodePlain(key, value, v)
 }
 
 // PutSetting implements [agent.Tx].

@@ -174,9 +174,9 @@ func readPlainQuantity(words []word, q quantity) quantity {
 			continue // "the stainless one" is no number
 		case isWord:
 			q.given, q.n, q.typed = true, n, w.text
-			if phraseAt(words, max(i-2, 0), "half a dozen") > 0 || i > 0 && words[i-1].text == "half" {
+			if half := halfBefore(words, i); half >= 0 {
 				q.n /= 2
-				words[max(i-2, 0)].as = asNumber
+				words[half].as = asNumber
 			}
 		case isNumber(w.text):
 			q = setNumber(q, w.text)
@@ -193,6 +193,16 @@ func readPlainQuantity(words []word, q quantity) quantity {
 		return q
 	}
 	return q
+}
+
+// halfBefore finds the "half" of "half a dozen", or -1.
+func halfBefore(words []word, i int) int {
+	for _, back := range []int{1, 2} {
+		if k := i - back; k >= 0 && words[k].text == "half" && (back == 1 || words[i-1].text == "a") {
+			return k
+		}
+	}
+	return -1
 }
 
 func isVerbLike(s string) bool {

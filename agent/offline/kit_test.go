@@ -171,3 +171,8 @@ func but(tool string, state agent.CallState, structured, text string) func(strin
 		return canned(called, args)
 	}
 }
+
+// tuesdayOf is tuesday without a test, for fuzz targets.
+func tuesdayOf() time.Time {
+	return time.Date(2026, 12, 1, 9, 0, 0, 0, time.FixedZone("", 3600))
+}

@@ -111,10 +111,10 @@ func splitList(s string) []string {
 	return slices.DeleteFunc(strings.Split(s, ","), func(p string) bool { return p == "" })
 }
 
+var apostrophes = strings.NewReplacer("'", "", "’", "", "`", "")
+
 func newWord(raw string) word {
-	text := fold(raw)
-	text = strings.NewReplacer("'", "", "’", "", "`", "").Replace(text)
-	return word{text: text, raw: raw}
+	return word{text: apostrophes.Replace(fold(raw)), raw: raw}
 }
 
 // base is the word without a possessive s: "1043's" is 1043.
