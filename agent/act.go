@@ -118,6 +118,10 @@ func (e *Engine) putUp(ctx context.Context, box *Toolbox, c Call, s Snapshot, pa
 		}
 		stored.Arguments, stored.ServerIdentity, stored.Definition, stored.Keyed = p.call.Arguments, p.call.ServerIdentity, p.call.Definition, p.call.Keyed
 		stored.Verdict = verdict
+		if verdict.Decision == DecisionRefuse {
+			stored.Result = TextResult(ruledOut(verdict), true)
+			return []AuditLine{{Step: AuditClosed, At: now, Note: verdict.Because}}, stored.Apply(EventRefuse)
+		}
 		var err error
 		if runs, err = mayRun(tx, stored, now); runs || err != nil {
 			stored.By = s.Turn.User.ID

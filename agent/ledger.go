@@ -34,13 +34,13 @@ var ledgerWords = []struct {
 
 // Ledger is the line under the answer of a turn with gated calls: what the
 // records say was done, so that a model's prose cannot mislead. It is empty for
-// a turn without gated calls.
+// a turn in which nothing was gated and nothing was spent.
 func Ledger(calls []Call) string {
 	gated, spends := false, false
 	done := map[string][]Call{}
 	unknown := 0
 	for _, c := range calls {
-		gated = gated || c.Gated()
+		gated = gated || c.Gated() || c.Verdict.Spends != nil && c.State == CallDone
 		spends = spends || c.Gated() && c.Kind == kindOrder
 		switch {
 		case c.ReadOnly:

@@ -18,6 +18,9 @@ const (
 	DecisionRefuse DecisionKind = "refuse"
 )
 
+// becauseSpends is why a spending tool asks where no rule says more.
+const becauseSpends = "spends money"
+
 // strictness orders decisions; what is no decision at all is the strictest that
 // still lets a person choose.
 func (d DecisionKind) strictness() int {
@@ -230,7 +233,7 @@ func (p *Policy) Verdict(in PolicyInput) Verdict {
 		}
 	}
 	if in.Spends && verdict.Decision == DecisionAsk && verdict.Because == "" {
-		verdict.Because = "spends money"
+		verdict.Because = becauseSpends
 	}
 	return verdict
 }
@@ -242,12 +245,12 @@ func (v Verdict) bounded(ceiling *Ceiling, in PolicyInput) Verdict {
 		return v
 	}
 	if ceiling == nil {
-		return Verdict{Decision: DecisionAsk, Because: "spends money"}
+		return Verdict{Decision: DecisionAsk, Because: becauseSpends}
 	}
 	var amount Money
 	raw, ok := Pointer(in.Preview, ceiling.At)
 	if !ok || json.Unmarshal(raw, &amount) != nil || amount.Minor < 0 {
-		return Verdict{Decision: DecisionAsk, Because: "spends money, and the amount is not known"}
+		return Verdict{Decision: DecisionAsk, Because: becauseSpends + ", and the amount is not known"}
 	}
 	most := Money{Minor: ceiling.Minor, Currency: ceiling.Currency}
 	if amount.Currency != ceiling.Currency || amount.Minor > ceiling.Minor {

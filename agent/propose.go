@@ -79,12 +79,7 @@ func (e *Engine) examine(p *proposal, entry Entry, s Snapshot, past history, ear
 	})
 	if !c.ReadOnly && !inRequest(c.Arguments, past.lines, past.results) {
 		c.NotInRequest = true
-		if c.Verdict.Decision == DecisionRun {
-			c.Verdict = Verdict{Decision: DecisionAsk, Because: "not in your request"}
-		}
-		if c.Verdict.Decision == DecisionAsk {
-			c.Verdict.Fixed = true
-		}
+		c.Verdict = c.Verdict.unasked()
 	}
 	if same := doneBefore(*c, earlier); same != nil && !c.ReadOnly && c.Verdict.Decision != DecisionRefuse {
 		c.Verdict = Verdict{Decision: DecisionAsk, Because: "the same call was already made in this turn", Fixed: true}
@@ -104,7 +99,7 @@ func (e *Engine) start(p *proposal, s Snapshot) error {
 		c.By = s.Turn.User.ID
 		return c.Apply(EventRun)
 	case DecisionRefuse:
-		c.refuse("The desk's rules do not allow this call. " + c.Verdict.Because)
+		c.refuse(ruledOut(c.Verdict))
 		return nil
 	}
 	if e.policy.Preview(c.Tool) != "" {
@@ -117,6 +112,24 @@ func (e *Engine) start(p *proposal, s Snapshot) error {
 	c.Arguments = arguments
 	p.ask = &question{approval: newApproval(*c, p.entry, s.Turn), event: EventAsk, expiresAfter: e.policy.expiresAfter}
 	return nil
+}
+
+// unasked is the verdict of a write that no dispatcher's line asked for: it asks,
+// also where policy would let it run, and whatever a later look finds.
+func (v Verdict) unasked() Verdict {
+	if v.Decision == DecisionRefuse {
+		return v
+	}
+	because := "not in your request"
+	if v.Decision == DecisionAsk && v.Because != "" && !strings.HasPrefix(v.Because, becauseSpends) {
+		because += "; " + v.Because
+	}
+	return Verdict{Decision: DecisionAsk, Because: because, Fixed: true}
+}
+
+// ruledOut tells the model that a rule of the desk refuses a call.
+func ruledOut(v Verdict) string {
+	return strings.TrimSpace("The desk's rules do not allow this call. " + v.Because)
 }
 
 // refuse settles a call that may not or cannot run; the text goes to the model.
