@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -18,6 +19,9 @@ func Main(args []string) int {
 	// is on disk. The console handles signals itself.
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
+	// A reader that went away gives an error of the write instead of the
+	// process's sudden end, so that desk and book are closed in order.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	return run(ctx, args, options{in: os.Stdin, out: os.Stdout, err: os.Stderr, getenv: os.Getenv})
 }
 
@@ -55,12 +59,27 @@ func newRoot(o *options) *cobra.Command {
 		newAsk(o), newApprovals(o), newApprove(o), newDeny(o), newSettle(o), newContinue(o), newAbort(o),
 		newConversations(o), newShow(o), newAudit(o), newWorkOrders(o), newConfig(o), newDoctor(o),
 	)
-	for _, cmd := range root.Commands() {
-		if cmd.Args == nil {
-			cmd.Args = noArguments
-		}
-	}
+	root.SetHelpCommand(newHelp())
 	return root
+}
+
+// newHelp is the help command; unlike cobra's it does not take a command that
+// does not exist for an unasked question.
+func newHelp() *cobra.Command {
+	return &cobra.Command{
+		Use:     "help [COMMAND]",
+		Short:   "Say what a command does",
+		Example: "  deskhand help ask",
+		// Help needs no home, and must work where the flags do not.
+		PersistentPreRunE: func(*cobra.Command, []string) error { return nil },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			found, rest, err := cmd.Root().Find(args)
+			if err != nil || len(rest) > 0 {
+				return &usageError{fmt.Errorf("there is no command %q; see deskhand --help", strings.Join(args, " "))}
+			}
+			return found.Help()
+		},
+	}
 }
 
 // noArguments refuses words that no command knows.
@@ -74,7 +93,12 @@ func noArguments(cmd *cobra.Command, args []string) error {
 	return &usageError{fmt.Errorf("%s takes no arguments; see %s --help", cmd.CommandPath(), cmd.CommandPath())}
 }
 
-// exactly wants n arguments with these names.
+// addJSON declares the flag of every command that prints for scripts too.
+func addJSON(cmd *cobra.Command, asJSON *bool) {
+	cmd.Flags().BoolVar(asJSON, "json", false, "print JSON for scripts")
+}
+
+// exactly wants one argument for each of these names.
 func exactly(names ...string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) != len(names) {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -97,18 +98,18 @@ func (v *companyView) current() agent.User {
 
 // check makes sure that the named user is one of the company's.
 func (v *companyView) check() error {
-	c, known := v.get()
-	if v.user == "" || !known || len(c.Users) == 0 {
+	c, met := v.get()
+	if v.user == "" || !met || len(c.Users) == 0 {
 		return nil
 	}
-	var ids []string
+	var known []string
 	for _, u := range c.Users {
 		if u.ID == v.user {
 			return nil
 		}
-		ids = append(ids, string(u.ID))
+		known = append(known, fmt.Sprintf("%s (%s)", u.ID, u.Name))
 	}
-	return &usageError{fmt.Errorf("there is no desk user %q; the users are %v", v.user, ids)}
+	return &usageError{fmt.Errorf("there is no desk user %q; the users are %s", v.user, strings.Join(known, ", "))}
 }
 
 // loadCompany reads the last known company from the desk.
@@ -144,7 +145,7 @@ func readCompany(ctx context.Context, s *client.Server) (company, error) {
 	var c company
 	text, _, err := s.ReadResource(ctx, companyURI)
 	if err != nil {
-		return c, fmt.Errorf("asking %s about the company: %w", s.Name(), err)
+		return c, fmt.Errorf("the server %s cannot be asked about the company: %w", s.Name(), err)
 	}
 	if err := json.Unmarshal(text, &c); err != nil {
 		return c, fmt.Errorf("what %s says of the company cannot be read: %w", s.Name(), err)

@@ -11,6 +11,7 @@ import (
 	"os"
 	"regexp"
 	"slices"
+	"strings"
 
 	"deskhand/agent"
 )
@@ -81,18 +82,20 @@ func loadConfig(path string, named bool, getenv func(string) string) (c Config, 
 	if err != nil {
 		return c, nil, &usageError{fmt.Errorf("%s: %w", path, err)}
 	}
+	hints := ""
 	for _, u := range unknown {
-		if u.tolerated { // other hosts keep keys of their own there
-			warnings = append(warnings, fmt.Sprintf("%s:%d: %s is not understood here and was left out", path, u.line, u.path))
-			continue
+		if !u.tolerated {
+			return c, nil, &usageError{fmt.Errorf("%s:%d: unknown key %q%s", path, u.line, u.path, u.suggestion())}
 		}
-		return c, nil, &usageError{fmt.Errorf("%s:%d: unknown key %q%s", path, u.line, u.path, u.suggestion())}
+		// Other hosts keep keys of their own there.
+		warnings = append(warnings, fmt.Sprintf("%s:%d: %s is not understood here and was left out%s", path, u.line, u.path, u.suggestion()))
+		hints += fmt.Sprintf("; line %d: %s is not understood%s", u.line, u.path, u.suggestion())
 	}
 	if err := json.Unmarshal(text, &c); err != nil {
 		return c, nil, &usageError{fmt.Errorf("%s: %w", path, positioned(text, err))}
 	}
 	if err := c.complete(getenv); err != nil {
-		return c, nil, &usageError{fmt.Errorf("%s: %w", path, err)}
+		return c, nil, &usageError{fmt.Errorf("%s: %w%s", path, err, hints)}
 	}
 	return c, warnings, nil
 }
@@ -117,61 +120,81 @@ func (c *Config) complete(getenv func(string) string) error {
 			continue
 		}
 		if err := s.check(name); err != nil {
-			return err
+			return fmt.Errorf("mcpServers.%s: %w", name, err)
 		}
-		var missing error
-		expand := func(text string) string {
-			return variable.ReplaceAllStringFunc(text, func(reference string) string {
-				value := getenv(reference[2 : len(reference)-1])
-				if value == "" {
-					missing = fmt.Errorf("mcpServers.%s: the environment variable in %s is not set", name, reference)
-				}
-				return value
-			})
-		}
-		s.URL = expand(s.URL)
-		s.Headers = maps.Clone(s.Headers)
-		for key, value := range s.Headers {
-			s.Headers[key] = expand(value)
-		}
-		if missing != nil {
-			return missing
+		if err := s.expand(getenv); err != nil {
+			return fmt.Errorf("mcpServers.%s: %w", name, err)
 		}
 		c.MCPServers[name] = s
 	}
 	return nil
 }
 
+// expand replaces ${VAR} in what may hold secrets or addresses.
+func (s *ServerConfig) expand(getenv func(string) string) error {
+	var missing error
+	replace := func(text string) string {
+		return variable.ReplaceAllStringFunc(text, func(reference string) string {
+			name := reference[2 : len(reference)-1]
+			value := getenv(name)
+			if value == "" {
+				missing = fmt.Errorf("the environment variable %s is not set", name)
+			}
+			return value
+		})
+	}
+	s.URL = replace(s.URL)
+	for key, value := range s.Headers {
+		s.Headers[key] = replace(value)
+	}
+	return missing
+}
+
 // variable is a reference to the environment in the configuration.
 var variable = regexp.MustCompile(`\$\{[A-Za-z_][A-Za-z0-9_]*\}`)
 
-func (s ServerConfig) check(name string) error {
+// check makes sure that the entry says how to reach its server.
+func (s *ServerConfig) check(name string) error {
 	switch {
+	case name == "" || strings.Contains(name, "/"):
+		return errors.New("a server's name must not be empty or hold a slash")
 	case s.Embedded && name != workOrders:
-		return fmt.Errorf("mcpServers.%s: only %s can be embedded", name, workOrders)
+		return fmt.Errorf("only %s can be embedded", workOrders)
 	case s.Embedded && (s.URL != "" || s.Command != ""):
-		return fmt.Errorf("mcpServers.%s: \"embedded\" goes without url and command", name)
+		return errors.New(`"embedded" goes without url and command`)
 	case !s.Embedded && s.URL == "" && s.Command != "":
-		return fmt.Errorf("mcpServers.%s: servers that are started by a command are not supported yet; start it yourself and give its url", name)
+		return errors.New("servers that are started by a command are not supported yet; start it yourself and give its url")
 	case !s.Embedded && s.URL == "":
-		return fmt.Errorf("mcpServers.%s: give it a url", name)
+		return errors.New("give it a url")
 	}
 	return nil
 }
 
-// positioned adds line and column to an error of the JSON decoder.
+// positioned adds the line to an error of the JSON decoder, in words for people
+// who know JSON and not Go.
 func positioned(text []byte, err error) error {
 	var syntax *json.SyntaxError
 	var kind *json.UnmarshalTypeError
-	offset := int64(-1)
 	switch {
 	case errors.As(err, &syntax):
-		offset = syntax.Offset
+		return fmt.Errorf("line %d: %w", lineAt(text, syntax.Offset), err)
+	case errors.As(err, &kind) && kind.Field == "":
+		return fmt.Errorf("line %d: the file must hold one JSON object, not %s", lineAt(text, kind.Offset), article(kind.Value))
 	case errors.As(err, &kind):
-		offset = kind.Offset
+		return fmt.Errorf("line %d: %s cannot be %s", lineAt(text, kind.Offset), kind.Field, article(kind.Value))
 	}
-	if offset < 0 || offset > int64(len(text)) {
-		return err
+	return err
+}
+
+// lineAt is the number of the line in which a byte stands, from 1.
+func lineAt(text []byte, offset int64) int {
+	return 1 + bytes.Count(text[:min(offset, int64(len(text)))], []byte("\n"))
+}
+
+// article puts the article before the name of a JSON type.
+func article(kind string) string {
+	if strings.HasPrefix(kind, "a") || strings.HasPrefix(kind, "o") {
+		return "an " + kind
 	}
-	return fmt.Errorf("line %d: %w", 1+bytes.Count(text[:offset], []byte("\n")), err)
+	return "a " + kind
 }

@@ -12,78 +12,50 @@ import (
 
 func newApprove(o *options) *cobra.Command {
 	var asJSON bool
-	var note string
+	var r agent.DecideRequest
 	cmd := &cobra.Command{
 		Use:   "approve ID",
 		Short: "Approve what waits, and send it; also sends what was approved and not sent",
-		Args:  exactly("ID"),
+		Long: "Approve what waits under this id (see deskhand approvals), send it once, and print how the turn\n" +
+			"goes on. What was approved earlier and could not be sent is sent now.\n\n" +
+			"Before anything is sent it is looked at once more. If the terms have changed, nothing is sent: a\n" +
+			"new card waits under a new id, and the exit code is 3. If the server cannot be reached, nothing\n" +
+			"is recorded. If the answer is lost, the exit code is 4; see deskhand settle.",
+		Example: `  deskhand approve A-17
+  deskhand approve A-17 --note "agreed with the hotel by phone"`,
+		Args: exactly("ID"),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			r.Approval = agent.ApprovalID(args[0])
 			return withDesk(cmd, o, func(ctx context.Context, d *desk) error {
-				id := agent.ApprovalID(args[0])
-				if err := d.knows(ctx, id); err != nil {
-					return err
-				}
-				report, err := d.engine.Approve(ctx, agent.DecideRequest{Approval: id, Note: note})
-				return d.decided(ctx, report, err, asJSON)
+				return d.decide(ctx, r, (*agent.Engine).Approve, asJSON)
 			})
 		},
 	}
-	cmd.Flags().StringVar(&note, "note", "", "a remark to keep with the decision")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
+	cmd.Flags().StringVar(&r.Note, "note", "", "`TEXT` to keep with the decision")
+	addJSON(cmd, &asJSON)
 	return cmd
-}
-
-// knows makes sure that an approval exists before any server is started.
-func (d *desk) knows(ctx context.Context, id agent.ApprovalID) error {
-	found, err := d.store.Approvals(ctx, []agent.ApprovalID{id})
-	if err != nil {
-		return err
-	}
-	if len(found) == 0 {
-		return fmt.Errorf("there is no approval %s; see deskhand approvals", id)
-	}
-	return nil
-}
-
-// decided goes on with what else the turn needs after a decision, and prints
-// where it stands.
-func (d *desk) decided(ctx context.Context, report agent.Report, err error, asJSON bool) error {
-	if err == nil && report.Status != agent.TurnCompleted && report.Status != agent.TurnAborted {
-		if resumeErr := d.engine.ResumeTurn(ctx, report.ConversationID); resumeErr != nil {
-			d.notices = append(d.notices, resumeErr.Error())
-		}
-		fresh, readErr := d.engine.Report(ctx, report.ConversationID)
-		if readErr == nil {
-			report = fresh
-		}
-	}
-	var stalled *agent.StallError
-	if errors.As(err, &stalled) {
-		err = fmt.Errorf("the decision stands; %w", err)
-	}
-	return d.conclude(report, err, asJSON)
 }
 
 func newDeny(o *options) *cobra.Command {
 	var asJSON bool
-	var reason string
+	var r agent.DecideRequest
 	cmd := &cobra.Command{
 		Use:   "deny ID",
 		Short: "Decline what waits; needs no server",
-		Args:  exactly("ID"),
+		Long: "Decline what waits under this id, or what was approved and not sent. The assistant is told, with\n" +
+			"the reason word for word, and goes on. The decision is kept even if the assistant then fails.",
+		Example: `  deskhand deny A-17
+  deskhand deny A-17 --reason "wrong size"`,
+		Args: exactly("ID"),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			r.Approval = agent.ApprovalID(args[0])
 			return withDesk(cmd, o, func(ctx context.Context, d *desk) error {
-				id := agent.ApprovalID(args[0])
-				if err := d.knows(ctx, id); err != nil {
-					return err
-				}
-				report, err := d.engine.Deny(ctx, agent.DecideRequest{Approval: id, Note: reason})
-				return d.decided(ctx, report, err, asJSON)
+				return d.decide(ctx, r, (*agent.Engine).Deny, asJSON)
 			})
 		},
 	}
-	cmd.Flags().StringVar(&reason, "reason", "", "why; the assistant hears it word for word")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
+	cmd.Flags().StringVar(&r.Note, "reason", "", "`TEXT` that says why; the assistant hears it word for word")
+	addJSON(cmd, &asJSON)
 	return cmd
 }
 
@@ -93,40 +65,48 @@ func newSettle(o *options) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "settle ID happened|did-not-happen|resend",
 		Short: "Say what a call with unknown outcome really did",
-		Args:  exactly("ID", "WHAT"),
+		Long: "Say what a call really did whose answer was lost (see deskhand approvals), after looking it up or\n" +
+			"asking the supplier. \"resend\" sends it again with the key that it had, so that a server which\n" +
+			"keeps keys does nothing twice; other servers only after the call's time is over.",
+		Example: `  deskhand settle A-17 happened --note "the supplier confirmed it by phone"
+  deskhand settle A-17 resend`,
+		Args: exactly("ID", "WHAT"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			as := agent.SettleAs(args[1])
-			if as != agent.SettleHappened && as != agent.SettleNot && as != agent.SettleResend {
-				return &usageError{fmt.Errorf("%q: say happened, did-not-happen or resend", args[1])}
+			r := agent.SettleRequest{As: agent.SettleAs(args[1]), Note: note}
+			if r.As != agent.SettleHappened && r.As != agent.SettleNot && r.As != agent.SettleResend {
+				return &usageError{fmt.Errorf("%q is no answer: say happened, did-not-happen or resend", args[1])}
 			}
-			return withDesk(cmd, o, func(ctx context.Context, d *desk) error {
-				r := agent.SettleRequest{As: as, Note: note, Call: agent.CallID(args[0])}
-				if err := d.knows(ctx, agent.ApprovalID(args[0])); err == nil {
-					r.Approval = agent.ApprovalID(args[0])
-				}
-				report, err := d.engine.Settle(ctx, r)
-				return d.decided(ctx, report, notFound("call", args[0], err), asJSON)
-			})
+			return withDesk(cmd, o, func(ctx context.Context, d *desk) error { return d.settle(ctx, args[0], r, asJSON) })
 		},
 	}
-	cmd.Flags().StringVar(&note, "note", "", "how it is known")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
+	cmd.Flags().StringVar(&note, "note", "", "`TEXT` that says how it is known")
+	addJSON(cmd, &asJSON)
 	return cmd
 }
 
 func newContinue(o *options) *cobra.Command {
-	return conversationCommand(o, "continue ID", "Go on with a stalled turn", (*agent.Engine).Continue)
+	cmd := conversationCommand(o, (*agent.Engine).Continue)
+	cmd.Use, cmd.Short = "continue ID", "Go on with a stalled turn"
+	cmd.Long = "Go on with a conversation's turn that the model, a limit or a signal stopped. What was decided and\n" +
+		"done before stands. See deskhand conversations for the id."
+	cmd.Example = "  deskhand continue 01M8Q4ZJ6Y0000000000000000"
+	return cmd
 }
 
 func newAbort(o *options) *cobra.Command {
-	return conversationCommand(o, "abort ID", "End a conversation's open turn; what waits is cancelled", (*agent.Engine).Abort)
+	cmd := conversationCommand(o, (*agent.Engine).Abort)
+	cmd.Use, cmd.Short = "abort ID", "End a conversation's open turn; what waits is cancelled"
+	cmd.Long = "End a conversation's open turn, whatever its state. What waits is cancelled and never sent; a call\n" +
+		"that was out becomes unknown and stays listed until it is settled."
+	cmd.Example = "  deskhand abort 01M8Q4ZJ6Y0000000000000000"
+	return cmd
 }
 
 // conversationCommand is a command that does one thing to one conversation.
-func conversationCommand(o *options, use, short string, do func(*agent.Engine, context.Context, agent.ConversationID) (agent.Report, error)) *cobra.Command {
+func conversationCommand(o *options, do func(*agent.Engine, context.Context, agent.ConversationID) (agent.Report, error)) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use: use, Short: short, Args: exactly("ID"),
+		Args: exactly("ID"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return withDesk(cmd, o, func(ctx context.Context, d *desk) error {
 				report, err := do(d.engine, ctx, agent.ConversationID(args[0]))
@@ -134,6 +114,66 @@ func conversationCommand(o *options, use, short string, do func(*agent.Engine, c
 			})
 		},
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
+	addJSON(cmd, &asJSON)
 	return cmd
+}
+
+// decide takes a decision and goes on with its turn. That the approval exists
+// is made sure of before any server is started.
+func (d *desk) decide(ctx context.Context, r agent.DecideRequest, verb func(*agent.Engine, context.Context, agent.DecideRequest) (agent.Report, error), asJSON bool) error {
+	a, err := d.approval(ctx, r.Approval)
+	if err != nil {
+		return err
+	}
+	report, err := verb(d.engine, ctx, r)
+	return d.decided(ctx, a.Turn, report, err, asJSON)
+}
+
+// approval reads the approval that a person named.
+func (d *desk) approval(ctx context.Context, id agent.ApprovalID) (agent.Approval, error) {
+	found, err := d.store.Approvals(ctx, []agent.ApprovalID{id})
+	if err != nil {
+		return agent.Approval{}, err
+	}
+	if len(found) == 0 {
+		return agent.Approval{}, fmt.Errorf("there is no approval %s; see deskhand approvals", id)
+	}
+	return found[0], nil
+}
+
+// settle settles a call that is named by its approval or by its own id.
+func (d *desk) settle(ctx context.Context, id string, r agent.SettleRequest, asJSON bool) error {
+	var turn agent.TurnID
+	approvals, err := d.store.Approvals(ctx, []agent.ApprovalID{agent.ApprovalID(id)})
+	switch {
+	case err != nil:
+		return err
+	case len(approvals) > 0:
+		r.Approval, turn = approvals[0].ID, approvals[0].Turn
+	default:
+		r.Call = agent.CallID(id)
+	}
+	report, err := d.engine.Settle(ctx, r)
+	return d.decided(ctx, turn, report, notFound("call", id, err), asJSON)
+}
+
+// decided goes on with what else the turn needs after a decision, and prints
+// where it stands.
+func (d *desk) decided(ctx context.Context, turn agent.TurnID, report agent.Report, err error, asJSON bool) error {
+	if err == nil && report.Status != agent.TurnCompleted && report.Status != agent.TurnAborted {
+		if resumeErr := d.engine.ResumeTurn(ctx, report.ConversationID); resumeErr != nil {
+			d.notices = append(d.notices, resumeErr.Error())
+		}
+		report, err = d.engine.Report(context.WithoutCancel(ctx), report.ConversationID)
+	}
+	var stalled *agent.StallError
+	if errors.As(err, &stalled) {
+		err = &exitError{code: exitFailed, err: fmt.Errorf("the decision stands, but %s", sentence(err))}
+	}
+	if !asJSON && report.TurnID != "" {
+		if printErr := d.answered(ctx, turn, report); printErr != nil {
+			return errors.Join(err, printErr)
+		}
+	}
+	return d.conclude(report, err, asJSON)
 }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/oklog/ulid/v2"
+	"github.com/spf13/cobra"
 
 	"deskhand/agent"
 	"deskhand/agent/offline"
@@ -44,6 +45,39 @@ const (
 	consoleWait = time.Second
 	commandWait = 30 * time.Second
 )
+
+// withDesk opens the desk for one command and prints what it has to say about
+// itself, before the command and after it.
+func withDesk(cmd *cobra.Command, o *options, do func(context.Context, *desk) error) error {
+	d, err := openDesk(cmd.Context(), *o, commandWait)
+	if err != nil {
+		return err
+	}
+	defer d.close()
+	if err := d.tell(); err != nil {
+		return err
+	}
+	err = do(cmd.Context(), d)
+	if tellErr := d.tell(); err == nil {
+		err = tellErr
+	}
+	return err
+}
+
+// tell prints the notices on standard error, each in one line, once.
+func (d *desk) tell() error {
+	notices := d.notices
+	d.notices = nil
+	for _, notice := range notices {
+		if _, err := fmt.Fprintln(d.options.err, "deskhand: "+oneLine(visible(notice))); err != nil {
+			return fmt.Errorf("standard error: %w", err)
+		}
+	}
+	return nil
+}
+
+// closeTime is how long servers may take to stop; the rest is left behind.
+const closeTime = 2 * time.Second
 
 // openDesk opens the desk, waiting at most wait for the process that holds it.
 func openDesk(ctx context.Context, o options, wait time.Duration) (d *desk, err error) {
@@ -92,7 +126,7 @@ func (d *desk) wire(ctx context.Context, model agent.Model, policy *agent.Policy
 		User: d.company.current, Now: d.company.now, NewID: newID, Logger: logger,
 	})
 	if err != nil {
-		return &usageError{err}
+		return fmt.Errorf("starting the engine: %w", err)
 	}
 	d.engine = engine
 	return engine.Mark(ctx, nil) // whoever has the file is the only one alive
@@ -118,7 +152,7 @@ func (d *desk) connectors(logger *slog.Logger) {
 
 // openStore opens the desk's file. A damaged one is set aside, and said so.
 func (d *desk) openStore(wait time.Duration) (*state.Store, error) {
-	if d.options.store == "memory" {
+	if d.options.store == storeMemory {
 		return state.New(memory.New()), nil
 	}
 	path := filepath.Join(d.options.home, deskFile)
@@ -129,7 +163,7 @@ func (d *desk) openStore(wait time.Duration) (*state.Store, error) {
 		if asideErr != nil {
 			return nil, errors.Join(err, asideErr)
 		}
-		d.notices = append(d.notices, fmt.Sprintf("The desk's file was damaged (%s). It was kept as %s, and a new desk was begun.", damaged.Reason, aside))
+		d.notices = append(d.notices, fmt.Sprintf("the desk's file was damaged (%s); it was kept as %s, and a new desk was begun", damaged.Reason, aside))
 		backend, err = bolt.Open(path, bolt.Options{Wait: wait})
 	}
 	if err != nil {
@@ -152,7 +186,7 @@ func (d *desk) chooseModel() (agent.Model, error) {
 
 // logger writes to a file in the home, never to the terminal.
 func (d *desk) logger() *slog.Logger {
-	if d.options.store == "memory" {
+	if d.options.store == storeMemory {
 		return slog.New(slog.DiscardHandler)
 	}
 	return slog.New(slog.NewTextHandler(&logFile{path: filepath.Join(d.options.home, "deskhand.log")}, nil))
@@ -160,7 +194,7 @@ func (d *desk) logger() *slog.Logger {
 
 // close stops what the desk runs; what is on disk is safe already.
 func (d *desk) close() {
-	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), closeTime)
 	defer cancel()
 	for _, s := range d.servers {
 		_ = s.Close(ctx) // bounded by ctx; a server that hangs is left alone

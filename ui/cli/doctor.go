@@ -3,11 +3,13 @@ package cli
 import (
 	"context"
 	"fmt"
+	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"deskhand/agent"
+	"deskhand/mcp/client"
 )
 
 // connectBlock is what to paste into the configuration to use one's own system.
@@ -23,38 +25,47 @@ func newConfig(o *options) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "config",
 		Short: "Show where the configuration is, what counts, and a block to paste",
-		Args:  noArguments,
-		RunE: func(*cobra.Command, []string) error {
-			c, warnings, err := loadConfig(o.configPath(), o.config != "", o.getenv)
-			if err != nil {
-				return err
-			}
-			for _, w := range warnings {
-				if _, err := fmt.Fprintln(o.err, w); err != nil {
-					return err
-				}
-			}
-			for name, s := range c.MCPServers { // secrets are not for a screen
-				for header := range s.Headers {
-					s.Headers[header] = "(set)"
-				}
-				c.MCPServers[name] = s
-			}
-			if asJSON {
-				return printJSON(o.out, map[string]any{"path": o.configPath(), "home": o.home, "config": c})
-			}
-			if _, err := fmt.Fprintf(o.out, "Configuration: %s\nHome:          %s\n\nWhat counts now:\n", o.configPath(), o.home); err != nil {
-				return err
-			}
-			if err := printJSON(o.out, c); err != nil {
-				return err
-			}
-			_, err = fmt.Fprintf(o.out, "\nTo connect a system of your own, put this into %s:\n%s\n", o.configPath(), connectBlock)
-			return err
-		},
+		Long: "Show where the configuration file is (it need not exist), what counts with its defaults, and a block\n" +
+			"to paste for a system of your own. Values of headers and of the environment are not shown.",
+		Example: "  deskhand config\n  deskhand config --json",
+		Args:    noArguments,
+		RunE:    func(*cobra.Command, []string) error { return showConfig(o, asJSON) },
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
+	addJSON(cmd, &asJSON)
 	return cmd
+}
+
+func showConfig(o *options, asJSON bool) error {
+	c, warnings, err := loadConfig(o.configPath(), o.config != "", o.getenv)
+	if err != nil {
+		return err
+	}
+	if err := (&desk{options: *o, notices: warnings}).tell(); err != nil {
+		return err
+	}
+	c.hideSecrets()
+	if asJSON {
+		return printJSON(o.out, map[string]any{"path": o.configPath(), "home": o.home, "config": c})
+	}
+	if _, err := fmt.Fprintf(o.out, "Configuration: %s\nHome:          %s\n\nWhat counts now:\n", o.configPath(), o.home); err != nil {
+		return err
+	}
+	if err := printJSON(o.out, c); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(o.out, "\nTo connect a system of your own, put this into %s:\n%s\n", o.configPath(), connectBlock)
+	return err
+}
+
+// hideSecrets puts a mark in the place of values that are not for a screen.
+func (c *Config) hideSecrets() {
+	for _, s := range c.MCPServers {
+		for _, secrets := range []map[string]string{s.Headers, s.Env} {
+			for name := range secrets {
+				secrets[name] = "(set)"
+			}
+		}
+	}
 }
 
 // diagnosis is what doctor found.
@@ -85,24 +96,31 @@ type toolRow struct {
 }
 
 func newDoctor(o *options) *cobra.Command {
-	return readCommand(o, "doctor", "Check servers, tool names, model and store", noArguments,
-		func(ctx context.Context, d *desk, _ []string, asJSON bool) error {
-			found, err := d.diagnose(ctx)
-			if err != nil {
-				return err
-			}
-			if asJSON {
-				err = printJSON(o.out, found)
-			} else {
-				err = found.print(d)
-			}
-			for _, s := range found.Servers {
-				if err == nil && s.State != "ready" {
-					return &exitError{code: exitFailed}
-				}
-			}
+	cmd := &cobra.Command{
+		Use:   "doctor",
+		Short: "Check servers, tool names, model and store",
+		Long: "Start or reach every configured server, list its tools with the names that the model sees and what\n" +
+			"the policy does with each, and look over the store. Exits with 1 if a server is not ready.",
+		Example: "  deskhand doctor --json",
+		Args:    noArguments,
+	}
+	return readCommand(o, cmd, func(ctx context.Context, d *desk, _ []string, asJSON bool) error {
+		found, err := d.diagnose(ctx)
+		if err != nil {
 			return err
-		})
+		}
+		if asJSON {
+			err = printJSON(o.out, found)
+		} else {
+			err = found.print(o.out)
+		}
+		for _, s := range found.Servers {
+			if err == nil && s.State != string(client.PhaseReady) {
+				return &exitError{code: exitFailed, err: fmt.Errorf("the server %s is %s: %s", s.Name, s.State, s.Detail)}
+			}
+		}
+		return err
+	})
 }
 
 func (d *desk) diagnose(ctx context.Context) (diagnosis, error) {
@@ -110,7 +128,9 @@ func (d *desk) diagnose(ctx context.Context) (diagnosis, error) {
 		Home: d.options.home, Config: d.options.configPath(), Store: d.options.store, Model: "built-in",
 		Damaged: []string{}, Servers: []serverRow{}, Tools: []toolRow{},
 	}
-	d.meetCompany(ctx)
+	if err := d.meetCompany(ctx); err != nil {
+		return found, err
+	}
 	c, _ := d.company.get()
 	found.Company, found.User = c.Name, d.company.current().DisplayName()
 	found.Clock = d.company.now().Format("Mon 2 Jan 2006 15:04 MST")
@@ -144,7 +164,7 @@ func (d *desk) diagnose(ctx context.Context) (diagnosis, error) {
 	return found, nil
 }
 
-func (f diagnosis) print(d *desk) error {
+func (f diagnosis) print(w io.Writer) error {
 	var text strings.Builder
 	fmt.Fprintf(&text, "Home     %s\nConfig   %s\nStore    %s\nModel    %s\nCompany  %s\nUser     %s\nClock    %s\nWaiting  %d\n",
 		f.Home, f.Config, f.Store, f.Model, visible(f.Company), visible(f.User), f.Clock, f.Waiting)
@@ -159,6 +179,6 @@ func (f diagnosis) print(d *desk) error {
 	for _, b := range f.Damaged {
 		fmt.Fprintf(&text, "\n%s\n", visible(b))
 	}
-	_, err := fmt.Fprint(d.options.out, text.String())
+	_, err := io.WriteString(w, text.String())
 	return err
 }

@@ -55,14 +55,14 @@ func (e *embedded) dial(ctx context.Context) (client.Endpoint, error) {
 			return client.Endpoint{URL: e.server.URL(), Headers: headers, Identity: bookIdentity(e.book.ID())}, nil
 		}
 		if !errors.Is(err, workorders.ErrHeld) {
-			return client.Endpoint{}, err
+			return client.Endpoint{}, bookError(e.home, err)
 		}
 		addr, addrErr := workorders.ReadAddr(filepath.Join(e.home, addrFile))
 		if addrErr == nil && addr.Book != "" && alive(addr.PID) {
 			return client.Endpoint{URL: addr.URL, Headers: headers, Identity: bookIdentity(addr.Book)}, nil
 		}
 		if time.Now().After(deadline) {
-			return client.Endpoint{}, fmt.Errorf("the book %s is held by a process that serves no address: %w", filepath.Join(e.home, bookFile), err)
+			return client.Endpoint{}, bookError(e.home, err)
 		}
 		select {
 		case <-ctx.Done():

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"syscall"
 
 	"deskhand/agent"
 )
@@ -47,7 +48,7 @@ func report(w io.Writer, err error) int {
 		return exitDone
 	}
 	if text := sentence(err); text != "" {
-		_, _ = fmt.Fprintln(w, "deskhand: "+oneLine(text)) // there is nowhere to report a failing standard error
+		_, _ = fmt.Fprintln(w, "deskhand: "+oneLine(visible(text))) // there is nowhere to report a failing standard error
 	}
 	return exitCode(err)
 }
@@ -62,7 +63,7 @@ func exitCode(err error) int {
 		return exit.code
 	case errors.As(err, &usage):
 		return exitUsage
-	case errors.As(err, &changed), errors.As(err, &busy):
+	case errors.As(err, &changed), errors.As(err, &busy) && busy.State != agent.TurnStalled:
 		return exitWaiting
 	}
 	return exitFailed
@@ -78,8 +79,14 @@ func sentence(err error) string {
 		notSent     *agent.NotSentError
 		limit       *agent.LimitError
 		stalled     *agent.StallError
+		decided     *agent.DecidedError
+		mistake     *usageError
 	)
 	switch {
+	case errors.As(err, &mistake):
+		return err.Error()
+	case errors.As(err, &decided):
+		return decided.Error() + decidedNext(decided.Approval)
 	case errors.As(err, &changed):
 		var parts []string
 		for _, c := range changed.New.Changes {
@@ -87,19 +94,38 @@ func sentence(err error) string {
 		}
 		return fmt.Sprintf("nothing was sent: %s; decide on the new card with: deskhand approve %s", strings.Join(parts, ", "), changed.New.ID)
 	case errors.As(err, &busy):
-		return fmt.Sprintf("the conversation's turn is %s and takes no message; decide first (deskhand approvals), or add --queue", busy.State)
+		return fmt.Sprintf("the conversation's turn is %s, so it takes no message and nothing was kept; %s, or add --queue", busy.State, busyNext(busy))
 	case errors.As(err, &unreachable):
-		return fmt.Sprintf("the server %s cannot be reached: %v; nothing was recorded and the decision still waits; start the server and try again", unreachable.Server, unreachable.Err)
+		return fmt.Sprintf("the server %s cannot be reached: %v; nothing was recorded or sent, and what waited still waits: start the server and try again", unreachable.Server, unreachable.Err)
 	case errors.As(err, &notSent):
 		return fmt.Sprintf("%s is approved, not sent: %s; send it with: deskhand approve %s", notSent.Approval, notSent.Reason, notSent.Approval)
 	case errors.As(err, &limit):
-		return limit.Error() + "; use --user with somebody who may"
+		return limit.Error() + "; nothing was recorded: let somebody who may approve it, with --user"
 	case errors.As(err, &stalled):
 		return fmt.Sprintf("%s; go on with: deskhand continue %s", stalled.Reason, stalled.Conversation)
+	case errors.Is(err, syscall.EPIPE):
+		return "nobody reads the output any more; what was done is kept: see deskhand conversations"
 	case errors.Is(err, context.Canceled):
-		return "stopped"
+		return "stopped before it was done; see deskhand conversations"
 	}
 	return err.Error()
 }
 
+// decidedNext says where the decision went that somebody took before.
+func decidedNext(a agent.Approval) string {
+	if a.State == agent.ApprovalSuperseded {
+		return "; decide that one"
+	}
+	return "; see deskhand show " + string(a.Conversation)
+}
+
+// busyNext says what ends the turn that keeps a conversation busy.
+func busyNext(busy *agent.BusyError) string {
+	if busy.State == agent.TurnStalled {
+		return fmt.Sprintf("go on with deskhand continue %s", busy.Conversation)
+	}
+	return "decide first (see deskhand approvals)"
+}
+
+// oneLine folds text of several lines into one.
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }

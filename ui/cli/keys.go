@@ -30,6 +30,9 @@ func (u unknownKey) suggestion() string {
 // checkKeys reads a configuration and finds the keys that it may not have.
 func checkKeys(text []byte, tree keyTree) ([]unknownKey, error) {
 	w := &keyWalk{text: text, decoder: json.NewDecoder(bytes.NewReader(text))}
+	if len(bytes.TrimSpace(text)) == 0 {
+		return nil, errors.New("the file is empty; write {} for the defaults")
+	}
 	if err := w.value("", tree, false); err != nil {
 		return nil, positioned(text, err)
 	}
@@ -57,6 +60,7 @@ func (w *keyWalk) value(path string, tree keyTree, tolerant bool) error {
 	if !ok {
 		return nil
 	}
+	seen := map[string]bool{}
 	for w.decoder.More() {
 		below, name := tree, path
 		if delim == '{' {
@@ -66,6 +70,10 @@ func (w *keyWalk) value(path string, tree keyTree, tolerant bool) error {
 			}
 			word, _ := key.(string) // a JSON object's keys are strings
 			name = join(path, word)
+			if seen[word] {
+				return fmt.Errorf("line %d: %s stands there twice", w.line(), name)
+			}
+			seen[word] = true
 			below = w.key(name, word, tree, tolerant)
 		}
 		if err := w.value(name, below, tolerant || path == "mcpServers"); err != nil {
@@ -92,7 +100,7 @@ func (w *keyWalk) key(path, word string, tree keyTree, tolerant bool) keyTree {
 }
 
 func (w *keyWalk) line() int {
-	return 1 + bytes.Count(w.text[:w.decoder.InputOffset()], []byte("\n"))
+	return lineAt(w.text, w.decoder.InputOffset())
 }
 
 func join(path, word string) string {

@@ -25,16 +25,22 @@ type options struct {
 	getenv   func(string) string
 }
 
+// The kinds of store.
+const (
+	storeBolt   = "bolt"
+	storeMemory = "memory" // keeps nothing
+)
+
 // addTo declares the flags.
 func (o *options) addTo(root *cobra.Command) {
 	flags := root.PersistentFlags()
-	flags.StringVar(&o.home, "home", "", "folder that holds everything (env DESKHAND_HOME)")
-	flags.StringVar(&o.config, "config", "", "configuration file (default deskhand.json in the configuration folder)")
-	flags.StringVar(&o.model, "model", "", "offline (the built-in model)")
-	flags.StringVar(&o.store, "store", "bolt", "bolt, or memory, which keeps nothing")
-	flags.StringVar(&o.user, "user", "", "desk user in whose name to act (default: the first of the book)")
-	flags.Var((*clockFlag)(&o.clock), "clock", "fix date and time in data, prompt and quotes (RFC 3339)")
-	flags.DurationVar(&o.wait, "wait", 0, "how long to wait for a desk that is in use (default 1s for the console, 30s otherwise)")
+	flags.StringVar(&o.home, "home", "", "`DIR` that holds everything (env DESKHAND_HOME)")
+	flags.StringVar(&o.config, "config", "", "configuration `FILE` (default deskhand.json in the configuration folder)")
+	flags.StringVar(&o.model, "model", "", "`NAME` of the model: offline, the built-in one")
+	flags.StringVar(&o.store, "store", storeBolt, "`KIND` of store: bolt, or memory, which keeps nothing")
+	flags.StringVar(&o.user, "user", "", "`ID` of the desk user in whose name to act (default: the first of the book)")
+	flags.Var((*clockFlag)(&o.clock), "clock", "fix date and time in data, prompt and quotes, e.g. 2026-12-01T09:00:00+01:00")
+	flags.DurationVar(&o.wait, "wait", 0, "`TIME` to wait for a desk that is in use (default 1s for the console, 30s otherwise)")
 	flags.BoolVar(&o.plain, "plain", false, "append-only lines instead of a screen (env DESKHAND_PLAIN)")
 	flags.BoolVar(&o.mouse, "mouse", false, "let the console use the mouse")
 }
@@ -50,7 +56,7 @@ func (o *options) resolve() error {
 	if o.getenv("DESKHAND_PLAIN") != "" || o.getenv("TERM") == "dumb" {
 		o.plain = true
 	}
-	if o.store != "bolt" && o.store != "memory" {
+	if o.store != storeBolt && o.store != storeMemory {
 		return &usageError{fmt.Errorf("the store %q is not available; this version has bolt and memory", o.store)}
 	}
 	if o.wait < 0 {

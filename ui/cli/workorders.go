@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -19,12 +21,10 @@ func newWorkOrders(o *options) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "workorders",
 		Short: "The work-orders server by itself, and its book",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := noArguments(cmd, args); err != nil {
-				return err
-			}
-			return cmd.Help()
-		},
+		Example: `  deskhand workorders serve --addr 127.0.0.1:7420
+  deskhand workorders export > book.json`,
+		Args: noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(newServe(o), newToken(o), newExport(o), newReset(o))
 	return cmd
@@ -45,19 +45,39 @@ func (o *options) bookOptions(wait time.Duration) workorders.Options {
 
 // openBook opens the book and words its errors.
 func (o *options) openBook(wait time.Duration) (*workorders.Book, error) {
-	path := filepath.Join(o.home, bookFile)
-	book, err := workorders.Open(path, o.bookOptions(wait))
+	book, err := workorders.Open(filepath.Join(o.home, bookFile), o.bookOptions(wait))
+	return book, bookError(o.home, err)
+}
+
+// bookError says what to do about a book that cannot be opened.
+func bookError(home string, err error) error {
 	switch {
+	case err == nil:
+		return nil
 	case errors.Is(err, workorders.ErrHeld):
 		holder := ""
-		if addr, addrErr := workorders.ReadAddr(filepath.Join(o.home, addrFile)); addrErr == nil {
+		if addr, addrErr := workorders.ReadAddr(filepath.Join(home, addrFile)); addrErr == nil {
 			holder = fmt.Sprintf(" (process %d, since %s)", addr.PID, addr.Since.Local().Format("2006-01-02 15:04"))
 		}
-		return nil, fmt.Errorf("%w%s: close the console or server that has it", err, holder)
+		return fmt.Errorf("%w%s: close the console or server that has it", err, holder)
 	case errors.Is(err, workorders.ErrDamaged):
-		return nil, fmt.Errorf("%w; nothing was changed: move it away, or put a copy back", err)
+		return fmt.Errorf("%w; nothing was changed: move the file away, or put a copy back", err)
 	}
-	return book, err
+	return homeError(err)
+}
+
+// homeError adds what to do where the home cannot be written.
+func homeError(err error) error {
+	if errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.ENOTDIR) || errors.Is(err, syscall.EROFS) {
+		return fmt.Errorf("%w; choose another folder with --home", err)
+	}
+	return err
+}
+
+// bookToken reads the token of the book's server, or makes one.
+func (o *options) bookToken() (string, error) {
+	token, err := workorders.EnsureToken(filepath.Join(o.home, tokenFile))
+	return token, homeError(err)
 }
 
 func newServe(o *options) *cobra.Command {
@@ -65,41 +85,52 @@ func newServe(o *options) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "serve",
 		Short: "Serve the book to any MCP client, on loopback with a token",
-		Args:  noArguments,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			token, err := workorders.EnsureToken(filepath.Join(o.home, tokenFile))
-			if err != nil {
-				return err
-			}
-			book, err := o.openBook(consoleWait)
-			if err != nil {
-				return err
-			}
-			defer func() { _ = book.Close() }()
-			server := workorders.NewServer(book, workorders.ServerOptions{Token: token, AddrPath: filepath.Join(o.home, addrFile)})
-			if err := server.Start(addr); err != nil {
-				return err
-			}
-			_, err = fmt.Fprintf(o.out, "The work-orders server listens at %s\nIts token: deskhand --home %s workorders token\n", server.URL(), o.home)
-			if err == nil {
-				<-cmd.Context().Done()
-			}
-			ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
-			defer cancel()
-			return errors.Join(err, server.Close(ctx))
-		},
+		Long: "Serve the book to any MCP client over Streamable HTTP until a signal ends it. It listens on loopback\n" +
+			"only, and every request needs the token (see deskhand workorders token). A console of the same home\n" +
+			"that finds the book served uses this server.",
+		Example: `  deskhand workorders serve
+  deskhand --home /srv/book workorders serve --addr 127.0.0.1:7420`,
+		Args: noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error { return serveBook(cmd.Context(), o, addr) },
 	}
-	cmd.Flags().StringVar(&addr, "addr", "127.0.0.1:7420", "address to listen on")
+	cmd.Flags().StringVar(&addr, "addr", "127.0.0.1:7420", "`HOST:PORT` to listen on; port 0 takes a free one")
 	return cmd
+}
+
+// serveBook serves the book until ctx ends.
+func serveBook(ctx context.Context, o *options, addr string) error {
+	token, err := o.bookToken()
+	if err != nil {
+		return err
+	}
+	book, err := o.openBook(consoleWait)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = book.Close() }()
+	server := workorders.NewServer(book, workorders.ServerOptions{Token: token, AddrPath: filepath.Join(o.home, addrFile)})
+	if err := server.Start(addr); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(o.out, "The work-orders server listens at %s\nIts token: deskhand --home %s workorders token\n", server.URL(), o.home)
+	if err == nil {
+		<-ctx.Done()
+	}
+	closing, cancel := context.WithTimeout(context.Background(), closeTime)
+	defer cancel()
+	return errors.Join(err, server.Close(closing))
 }
 
 func newToken(o *options) *cobra.Command {
 	return &cobra.Command{
 		Use:   "token",
 		Short: "Print the token that clients of the work-orders server need",
-		Args:  noArguments,
+		Long: "Print the token that clients of the work-orders server need, and make one if there is none. In a\n" +
+			`configuration, write it as "Authorization": "Bearer ${ERP_TOKEN}" and set ERP_TOKEN.`,
+		Example: "  export ERP_TOKEN=$(deskhand workorders token)",
+		Args:    noArguments,
 		RunE: func(*cobra.Command, []string) error {
-			token, err := workorders.EnsureToken(filepath.Join(o.home, tokenFile))
+			token, err := o.bookToken()
 			if err != nil {
 				return err
 			}
@@ -111,10 +142,12 @@ func newToken(o *options) *cobra.Command {
 
 func newExport(o *options) *cobra.Command {
 	return &cobra.Command{
-		Use:   "export",
-		Short: "Print the whole book as one JSON object",
-		Args:  noArguments,
-		RunE:  func(cmd *cobra.Command, _ []string) error { return exportBook(cmd.Context(), o) },
+		Use:     "export",
+		Short:   "Print the whole book as one JSON object",
+		Long:    "Print the whole book as one JSON object, in the form of the demo data. If a console or server holds\nthe book, that one is asked.",
+		Example: "  deskhand workorders export > book.json",
+		Args:    noArguments,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return exportBook(cmd.Context(), o) },
 	}
 }
 
@@ -126,13 +159,20 @@ func exportBook(ctx context.Context, o *options) error {
 		return errors.Join(err, book.Close())
 	}
 	if !errors.Is(err, workorders.ErrHeld) {
-		return err
+		return bookError(o.home, err)
 	}
-	addr, addrErr := workorders.ReadAddr(filepath.Join(o.home, addrFile))
-	token, tokenErr := workorders.EnsureToken(filepath.Join(o.home, tokenFile))
-	if addrErr != nil || tokenErr != nil {
-		_, err := o.openBook(commandWait)
-		return errors.Join(err, addrErr, tokenErr)
+	addr, err := workorders.ReadAddr(filepath.Join(o.home, addrFile))
+	if err != nil { // whoever has it serves nobody, so it has to be waited for
+		book, err := o.openBook(commandWait)
+		if err != nil {
+			return err
+		}
+		err = book.Export(o.out)
+		return errors.Join(err, book.Close())
+	}
+	token, err := o.bookToken()
+	if err != nil {
+		return err
 	}
 	return workorders.FetchExport(ctx, addr.URL, token, o.out)
 }
@@ -140,32 +180,40 @@ func exportBook(ctx context.Context, o *options) error {
 func newReset(o *options) *cobra.Command {
 	var yes bool
 	cmd := &cobra.Command{
-		Use:   "reset",
-		Short: "Throw the book away and make a new demo book",
-		Args:  noArguments,
-		RunE: func(*cobra.Command, []string) error {
-			path := filepath.Join(o.home, bookFile)
-			if !yes {
-				if !o.terminal() {
-					return &usageError{errors.New("reset throws the book away: add --yes to say that you mean it")}
-				}
-				if ok, err := confirm(o.in, o.out, fmt.Sprintf("Throw away everything in %s and start a new demo book? Type yes: ", path)); err != nil || !ok {
-					return errors.Join(err, errors.New("nothing was changed"))
-				}
-			}
-			book, err := o.openBook(consoleWait)
-			if err != nil {
-				return err
-			}
-			err = errors.Join(book.Reset(), book.Close())
-			if err == nil {
-				_, err = fmt.Fprintln(o.out, "The book is a new demo book. Its clock starts on Tuesday 1 December 2026, 09:00.")
-			}
-			return err
-		},
+		Use:     "reset",
+		Short:   "Throw the book away and make a new demo book",
+		Long:    "Throw away every job, visit and order of the book, and make a new demo book. Conversations stay.",
+		Example: "  deskhand workorders reset --yes",
+		Args:    noArguments,
+		RunE:    func(*cobra.Command, []string) error { return resetBook(o, yes) },
 	}
 	cmd.Flags().BoolVar(&yes, "yes", false, "do not ask")
 	return cmd
+}
+
+func resetBook(o *options, yes bool) error {
+	if !yes {
+		if !o.terminal() {
+			return &usageError{errors.New("reset throws the book away: add --yes to say that you mean it")}
+		}
+		question := fmt.Sprintf("Throw away everything in %s and start a new demo book? Type yes: ", filepath.Join(o.home, bookFile))
+		ok, err := confirm(o.in, o.out, question)
+		if err != nil {
+			return err
+		}
+		if !ok {
+			return errors.New("nothing was changed")
+		}
+	}
+	book, err := o.openBook(consoleWait)
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(book.Reset(), book.Close()); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintln(o.out, "The book is a new demo book. Its clock starts on Tuesday 1 December 2026, 09:00.")
+	return err
 }
 
 func confirm(in io.Reader, out io.Writer, question string) (bool, error) {
