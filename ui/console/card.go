@@ -1,0 +1,315 @@
+package console
+
+import (
+	"strings"
+
+	"deskhand/agent"
+
+	"github.com/charmbracelet/x/ansi"
+)
+
+// card is an approval that waits for a person, in a frame. Only what waits has
+// a frame: what was decided is drawn by [settledItem], so that nothing that is
+// over can look as if it could be decided.
+type card struct {
+	call     agent.Call
+	approval agent.Approval
+	// focused says that the card has the keyboard.
+	focused bool
+	// busy says what this console is doing about the card; empty: nothing.
+	busy string
+	// user is who would decide.
+	user agent.User
+}
+
+// frame characters; a focused card is heavier, and says so in words too.
+type frame struct{ tl, tr, bl, br, h, v string }
+
+var (
+	plainFrame = frame{"┌", "┐", "└", "┘", "─", "│"}
+	focusFrame = frame{"┏", "┓", "┗", "┛", "━", "┃"}
+)
+
+func (k card) lines(c canvas) []string {
+	box := newBox(c, k.focused)
+	box.head(k.title(c), k.tag(c))
+	k.body(box)
+	box.flow(k.keys(), c.styles.strong)
+	return append([]string{""}, box.close()...)
+}
+
+// title says what is asked, in the console's own words only.
+func (k card) title(c canvas) string {
+	words := map[string]string{
+		"order": "ORDER PART", "book_visit": "BOOK VISIT", "move_visit": "MOVE VISIT", "cancel_visit": "CANCEL VISIT",
+		"cancel_order": "CANCEL PART ORDER", "note": "ADD NOTE",
+	}
+	title := words[k.approval.Kind]
+	if title == "" {
+		title = "CALL"
+	}
+	if c.demo {
+		title = "DEMO · " + title
+	}
+	return title + " · " + k.stands().label()
+}
+
+func (k card) tag(c canvas) string {
+	tag := k.call.Name()
+	if k.approval.ID != "" {
+		tag = string(k.approval.ID) + " · since " + c.clock.at(k.approval.RequestedAt)
+	}
+	if k.approval.ExpiresAt != nil {
+		tag += " · until " + c.clock.at(*k.approval.ExpiresAt)
+	}
+	return tag
+}
+
+// standing is what a card in a frame asks a person for.
+type standing int
+
+const (
+	standsOver    standing = iota // nothing: it needs nobody
+	standsWaiting                 // approve or deny
+	standsBlind                   // its preview is missing: deny, or fetch it
+	standsHeld                    // approved and not sent: send, or deny
+	standsUnknown                 // nobody knows what happened: settle it
+)
+
+func (k card) stands() standing { return standingOf(k.call, k.approval) }
+
+func standingOf(c agent.Call, a agent.Approval) standing {
+	switch {
+	case c.State == agent.CallWaiting && a.NoPreview != "":
+		return standsBlind
+	case c.State == agent.CallWaiting && a.State == agent.ApprovalOpen:
+		return standsWaiting
+	case c.Held():
+		return standsHeld
+	case c.State == agent.CallUnknown:
+		return standsUnknown
+	}
+	return standsOver
+}
+
+func (s standing) label() string {
+	switch s {
+	case standsHeld:
+		return "approved, NOT SENT"
+	case standsUnknown:
+		return "OUTCOME UNKNOWN"
+	}
+	return "approval needed"
+}
+
+// body is everything between head and keys.
+func (k card) body(b *box) {
+	if q, args, ok := readQuote(k.approval); ok {
+		k.order(b, q, args)
+	} else {
+		k.general(b)
+	}
+	k.reasons(b)
+}
+
+// reasons are the lines about the card itself: what changed, why it cannot be
+// approved, why it was not sent.
+func (k card) reasons(b *box) {
+	a := k.approval
+	for _, change := range a.Changes {
+		b.warning(safeLine(change.Term, evidence)+" now "+safeLine(change.New, evidence)+" (was "+safeLine(change.Old, evidence)+")", true)
+	}
+	if a.Supersedes != "" {
+		b.text("This card takes the place of " + string(a.Supersedes) + ".")
+	}
+	switch k.stands() {
+	case standsBlind:
+		b.warning("Approving is off: "+safeLine(a.NoPreview, evidence), true)
+	case standsHeld:
+		if a.Decision != nil {
+			b.text("Approved by " + safeLine(a.Decision.By.DisplayName(), evidence) + " at " + b.canvas.clock.at(a.Decision.At) + ".")
+		}
+		b.warning("Not sent: "+safeLine(k.call.NotSent, evidence), true)
+	case standsUnknown:
+		b.warning("It may have happened or not: "+safeLine(k.call.Lost, evidence), true)
+	}
+}
+
+// keys is the card's last line: what each key does here, or how to get here.
+func (k card) keys() []string {
+	if k.busy != "" {
+		return []string{k.busy}
+	}
+	if !k.focused {
+		return []string{"Tab or Ctrl+G to decide"}
+	}
+	var labels []string
+	for _, key := range k.bindings() {
+		labels = append(labels, "["+key.name+"] "+key.does)
+	}
+	return labels
+}
+
+// binding is a key of a card and what it does to this card.
+type binding struct{ name, does string }
+
+func (k card) bindings() []binding {
+	yes, no := k.effects()
+	all := binding{"v", "view all"}
+	switch k.stands() {
+	case standsBlind:
+		return []binding{{"r", "fetch it again"}, {"d", no}, all}
+	case standsHeld:
+		return []binding{{"r", "send it now"}, {"d", no}, all}
+	case standsUnknown:
+		return []binding{{"h", "it happened"}, {"n", "it did not happen"}, {"x", "send again"}, all}
+	}
+	if needs := k.needs(); needs != "" {
+		return []binding{{"s", "send to a " + needs}, {"d", no}, {"e", "edit"}, all}
+	}
+	return []binding{{"a", yes}, {"d", no}, {"e", "edit"}, all}
+}
+
+// effects names what approving and denying do.
+func (k card) effects() (yes, no string) {
+	q, _, ok := readQuote(k.approval)
+	var ids struct {
+		Visit string `json:"visit_id"`
+		Order string `json:"part_order_id"`
+	}
+	_ = unmarshal(k.approval.Arguments, &ids)
+	visit, order := safeLine(ids.Visit, evidence), safeLine(ids.Order, evidence)
+	switch kind := k.approval.Kind; {
+	case kind == "order" && ok:
+		return "order for " + safeLine(q.Line.Total.String(), evidence), "do not order"
+	case kind == "order":
+		return "order", "do not order"
+	case kind == "book_visit":
+		return "book it", "do not book"
+	case kind == "move_visit" && visit != "":
+		return "move " + visit, "leave it"
+	case kind == "cancel_visit" && visit != "":
+		return "cancel " + visit, "keep it"
+	case kind == "cancel_order" && order != "":
+		return "cancel " + order, "keep it"
+	case kind == "note":
+		return "add the note", "do not add"
+	}
+	return "run it", "do not run"
+}
+
+// needs is the role that has to approve instead of this user; empty if the user
+// may. The engine checks it again.
+func (k card) needs() string {
+	q, _, ok := readQuote(k.approval)
+	if !ok {
+		return ""
+	}
+	rank := map[string]int{"dispatcher": 0, "senior_dispatcher": 1, "manager": 2}
+	need, known := rank[q.Limits.ApproverNeeded]
+	if !known || need <= rank[k.user.Role] {
+		return ""
+	}
+	return strings.ReplaceAll(q.Limits.ApproverNeeded, "_", " ")
+}
+
+// box draws a frame around lines.
+type box struct {
+	canvas canvas
+	frame  frame
+	ink    ansi.Style
+	inner  int
+	out    []string
+}
+
+func newBox(c canvas, focused bool) *box {
+	b := &box{canvas: c, frame: plainFrame, ink: c.styles.frame, inner: max(4, c.width-4)}
+	if focused {
+		b.frame, b.ink = focusFrame, c.styles.focus
+	}
+	return b
+}
+
+// head is the top of the frame. What does not fit beside the title goes into
+// the first line.
+func (b *box) head(title, tag string) {
+	f := b.frame
+	room := b.inner + 2
+	left := f.h + " " + title + " "
+	right := " " + tag + " " + f.h
+	gap := room - ansi.StringWidth(left) - ansi.StringWidth(right)
+	if gap >= 1 {
+		b.out = append(b.out, paint(b.ink, f.tl+left+strings.Repeat(f.h, gap)+right+f.tr))
+		return
+	}
+	left = fit(left, room)
+	b.out = append(b.out, paint(b.ink, f.tl+left+strings.Repeat(f.h, max(0, room-ansi.StringWidth(left)))+f.tr))
+	b.text(tag)
+}
+
+// put adds one line that fits.
+func (b *box) put(line string) {
+	v := paint(b.ink, b.frame.v)
+	b.out = append(b.out, v+" "+pad(line, b.inner)+" "+v)
+}
+
+// row puts two texts at both ends of a line, or under each other where they do
+// not fit beside each other.
+func (b *box) row(left, right string) {
+	if gap := b.inner - ansi.StringWidth(left) - ansi.StringWidth(right); right != "" && gap >= 2 {
+		b.put(left + strings.Repeat(" ", gap) + right)
+		return
+	}
+	b.text(left)
+	if right != "" {
+		b.text(indent + right)
+	}
+}
+
+// text wraps a text; lines after the first keep its indent.
+func (b *box) text(text string) {
+	if ansi.StringWidth(text) <= b.inner {
+		b.put(text)
+		return
+	}
+	for _, line := range hanging(text, b.inner) {
+		b.put(line)
+	}
+}
+
+// flow puts parts beside each other, never breaking one that fits a line.
+func (b *box) flow(parts []string, ink ansi.Style) {
+	line := ""
+	for i, part := range parts {
+		next := line + "   " + part
+		if line == "" {
+			next = part
+		}
+		if i > 0 && ansi.StringWidth(next) > b.inner {
+			b.text(paint(ink, line))
+			next = part
+		}
+		line = next
+	}
+	b.text(paint(ink, line))
+}
+
+// warning puts a line that must be read before deciding.
+func (b *box) warning(text string, grave bool) {
+	ink := b.canvas.styles.warn
+	if grave {
+		ink = b.canvas.styles.danger
+	}
+	for i, line := range wrap(text, b.inner-len(indent)) {
+		mark := "! "
+		if i > 0 {
+			mark = indent
+		}
+		b.put(paint(ink, mark+line))
+	}
+}
+
+func (b *box) close() []string {
+	f := b.frame
+	return append(b.out, paint(b.ink, f.bl+strings.Repeat(f.h, b.inner+2)+f.br))
+}

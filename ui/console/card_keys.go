@@ -1,0 +1,284 @@
+package console
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"deskhand/agent"
+
+	tea "github.com/charmbracelet/bubbletea"
+)
+
+// seen says how much of the focused card has been on the screen.
+type seen struct {
+	approval agent.ApprovalID
+	stands   standing
+	width    int
+	// lines are the card's first lines that have been in view.
+	lines int
+	// whole says that all lines were, and that the last one is now.
+	whole bool
+}
+
+// note is told what is on the screen after each frame.
+func (s *seen) note(k *cardCell, width int, spans []span) {
+	if s.width != width {
+		s.width, s.lines = width, 0
+	}
+	s.whole = false
+	for _, p := range spans {
+		if p.cell != k.cell {
+			continue
+		}
+		if p.from <= s.lines {
+			s.lines = max(s.lines, p.to)
+		}
+		end := len(k.cell.drawn)
+		s.whole = s.lines >= end && p.to == end
+	}
+}
+
+// enterCards gives the keyboard to a card: the first, or the one after.
+func (m *Model) enterCards() tea.Cmd {
+	next := m.open.after(m.focus, 1)
+	if next == nil {
+		if len(m.waiting) > 0 {
+			m.hint("Nothing waits in this conversation; /approvals goes to what does.")
+		} else {
+			m.hint("Nothing waits for a decision.")
+		}
+		return nil
+	}
+	m.land(next)
+	return nil
+}
+
+// land gives the keyboard to a card and starts the guard.
+func (m *Model) land(k *cardCell) {
+	m.focus, m.choice = k.id(), false
+	m.view = seen{approval: k.card.approval.ID, stands: k.card.stands()}
+	m.guard.land()
+	m.refreshCards()
+	m.fitList() // what the card has room for depends on what else is shown
+	m.list.show(k.cell.id)
+}
+
+// toComposer gives the keyboard back to the composer.
+func (m *Model) toComposer() {
+	m.field = nil
+	if m.focus == "" {
+		return
+	}
+	m.focus = ""
+	m.refreshCards()
+	if m.list.atEnd() {
+		m.list.toEnd()
+	}
+}
+
+// cardKey acts on the focused card.
+func (m *Model) cardKey(k tea.KeyMsg) tea.Cmd {
+	focused := m.open.card(m.focus)
+	if focused == nil {
+		m.toComposer()
+		return nil
+	}
+	switch name := k.String(); name {
+	case "esc":
+		m.toComposer()
+	case "tab", "ctrl+g":
+		return m.enterCards()
+	case "shift+tab":
+		m.land(m.open.after(m.focus, -1))
+	case "up", "down":
+		m.list.scroll(map[string]int{"up": -1, "down": 1}[name])
+	case "home":
+		m.list.show(focused.cell.id)
+	case "end":
+		m.list.placeEnd(m.list.find(focused.cell.id))
+		m.list.follow = false
+	case "enter":
+		m.hint("Enter decides nothing. " + m.offer(focused.card))
+	case "v":
+		m.panel = viewAll(focused.card)
+	default:
+		return m.letter(k, focused.card)
+	}
+	return nil
+}
+
+// offer names the keys of a card.
+func (m *Model) offer(k card) string {
+	k.focused, k.busy = true, ""
+	return strings.Join(k.keys(), "  ")
+}
+
+// letter acts on a key that may decide.
+func (m *Model) letter(k tea.KeyMsg, c card) tea.Cmd {
+	switch {
+	case k.Paste:
+		m.hint("Pasted text decides nothing. Esc goes back to typing.")
+		return nil
+	case k.Type != tea.KeyRunes || k.Alt:
+		m.hint("That key does nothing on a card. Esc goes back to typing.")
+		return nil
+	case len(k.Runes) != 1:
+		m.hint("Several keys at once decide nothing. Esc goes back to typing.")
+		return nil
+	}
+	key := string(k.Runes)
+	if text := c.elsewhere(key); text != "" {
+		m.hint(text)
+		return nil
+	}
+	known := slices.ContainsFunc(c.bindings(), func(b binding) bool { return b.name == key })
+	switch {
+	case !known:
+		m.hint(fmt.Sprintf("%q does nothing on this card. %s  Esc goes back to typing.", key, m.offer(c)))
+	case m.out[c.call.Name()] != "":
+		m.hint("That is already on its way.")
+	case m.guard.refusal() != "":
+		m.hint(m.guard.refusal())
+	case !m.view.whole:
+		m.hint("Scroll to the end first (↓ or PgDn): all of a card must have been in view before it is decided.")
+	default:
+		return m.act(key, c)
+	}
+	return nil
+}
+
+// elsewhere explains keys that are not for this card as it stands.
+func (k card) elsewhere(key string) string {
+	switch key {
+	case "e":
+		return "Editing a card is not there yet: decline it with d, and ask for what you want instead."
+	case "s":
+		return "Sending a card to somebody else is not there yet: it keeps waiting here until somebody with the limit starts the desk with --user."
+	case "l":
+		if k.stands() == standsUnknown {
+			return "Looking it up from here is not there yet: ask in a new conversation (/new), then say here what happened."
+		}
+	case "a":
+		switch {
+		case k.stands() == standsBlind:
+			return "Approving is off while the quote is missing: r fetches it again."
+		case k.stands() == standsHeld:
+			return "It is approved already: r sends it, d takes the approval back."
+		case k.needs() != "":
+			return "It needs a " + k.needs() + ": " + safeLine(k.user.DisplayName(), evidence) + " may not approve it. d declines it."
+		}
+	case "r":
+		if k.stands() == standsWaiting {
+			return "There is nothing to fetch: the card is complete."
+		}
+	}
+	return ""
+}
+
+// act does what a key of a card says. What it decides about is the approval as
+// it was drawn.
+func (m *Model) act(key string, c card) tea.Cmd {
+	e := m.desk.engine
+	request := agent.DecideRequest{Approval: c.approval.ID, Digest: c.approval.Digest}
+	settle := func(as agent.SettleAs) tea.Cmd {
+		r := agent.SettleRequest{Approval: c.approval.ID, As: as}
+		if r.Approval == "" {
+			r.Call = c.call.ID
+		}
+		return m.run(c, "being recorded…", func(ctx context.Context) (agent.Report, error) { return e.Settle(ctx, r) })
+	}
+	switch key {
+	case "a":
+		if label, accepted := c.override(); label != "" {
+			m.field = newField(c, label, accepted)
+			return nil
+		}
+		return m.approve(c, request)
+	case "d":
+		m.field = newField(c, "Reason (optional): ", nil)
+	case "r":
+		return m.run(c, "asking the server again…", func(ctx context.Context) (agent.Report, error) { return e.Retry(ctx, c.approval.ID) })
+	case "h":
+		return settle(agent.SettleHappened)
+	case "n":
+		return settle(agent.SettleNot)
+	case "x":
+		return settle(agent.SettleResend)
+	}
+	return nil
+}
+
+func (m *Model) approve(c card, r agent.DecideRequest) tea.Cmd {
+	e := m.desk.engine
+	return m.run(c, "approving: the server is asked once more…", func(ctx context.Context) (agent.Report, error) { return e.Approve(ctx, r) })
+}
+
+// run starts a verb on a card, and shows that it did.
+func (m *Model) run(c card, doing string, verb func(context.Context) (agent.Report, error)) tea.Cmd {
+	key := c.call.Name()
+	m.out[key] = doing
+	m.notice = notice{}
+	m.refreshCards()
+	return m.desk.decide(key, verb)
+}
+
+// field is one line that is asked for before a decision: a reason, or a total
+// that has to match.
+type field struct {
+	card     card
+	label    string
+	accepted []string // empty: a reason; Enter denies
+	editor   editor
+}
+
+func newField(c card, label string, accepted []string) *field {
+	return &field{card: c, label: label, accepted: accepted, editor: editor{single: true}}
+}
+
+// help is the line under the field.
+func (f *field) help() string {
+	name := f.card.call.Name()
+	if len(f.accepted) > 0 {
+		yes, _ := f.card.effects()
+		return "Enter approves " + name + " (" + yes + ") if it matches · Esc goes back, nothing is decided"
+	}
+	return "Enter denies " + name + " · Esc goes back, nothing is decided"
+}
+
+// closeField closes the field, saying why if there is a reason.
+func (m *Model) closeField(why string) {
+	if m.field != nil && why != "" {
+		m.say(why)
+	}
+	m.field = nil
+}
+
+// fieldKey types into the field. Only Enter decides, and only alone.
+func (m *Model) fieldKey(k tea.KeyMsg) tea.Cmd {
+	f := m.field
+	switch name := k.String(); {
+	case name == "esc":
+		m.field = nil
+	case name == "enter" && m.guard.burst:
+		m.hint(m.guard.refusal())
+	case name == "enter" && len(f.accepted) > 0:
+		if !slices.Contains(f.accepted, strings.TrimSpace(f.editor.text)) {
+			m.hint("That does not match " + f.accepted[0] + ", so nothing was decided.")
+			return nil
+		}
+		m.field = nil
+		return m.approve(f.card, agent.DecideRequest{Approval: f.card.approval.ID, Digest: f.card.approval.Digest})
+	case name == "enter":
+		m.field = nil
+		e := m.desk.engine
+		r := agent.DecideRequest{Approval: f.card.approval.ID, Digest: f.card.approval.Digest, Note: strings.TrimSpace(f.editor.text)}
+		return m.run(f.card, "denying…", func(ctx context.Context) (agent.Report, error) { return e.Deny(ctx, r) })
+	case k.Paste || (k.Type == tea.KeyRunes || k.Type == tea.KeySpace) && !k.Alt:
+		f.editor.insert(string(k.Runes))
+	default:
+		f.editor.key(name)
+	}
+	return nil
+}

@@ -1,0 +1,284 @@
+package console
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// order draws the lines of a purchase. Their order is fixed, so that eyes learn
+// it; everything comes from the stored arguments and the stored quote.
+func (k card) order(b *box, q quote, args orderArguments) {
+	s := func(text string) string { return safeLine(text, evidence) }
+	b.row(paint(b.canvas.styles.strong, s(q.Part.Name)), s(q.Part.SKU))
+	k.neighbour(b, q)
+	k.price(b, q)
+	b.row(s(q.Supplier.Name)+" · "+plural(q.LeadTime, "working day", "working days")+" · arrives "+s(q.Expected.day()), "")
+	if w := q.WorkOrder; w != nil && w.ResolveBy != nil {
+		b.text(indent + "job must be done by " + s(w.ResolveBy.text()) + deadline(w.DaysToDeadline))
+	}
+	b.row(stockLine(q), "")
+	k.target(b, q, args)
+	k.budget(b, q)
+	k.asked(b)
+	k.otherArguments(b)
+	for _, w := range q.Warnings {
+		b.warning(s(w.Message), w.Code == "does_not_fit_asset" || w.Code == "duplicate_order")
+	}
+	for _, d := range q.Duplicates {
+		b.warning(fmt.Sprintf("Already ordered for this job: %s, %d, %s, %s", s(d.ID), d.Quantity, s(d.Status), s(d.RequestedAt.text())), true)
+	}
+	if k.approval.NotInRequest {
+		b.warning("not in your request", true)
+	}
+	b.row("Recorded in the book; not sent to the supplier", paint(b.canvas.styles.faint, s(string(k.approval.Tool))))
+}
+
+// neighbour says what sets the part apart, and whether it fits.
+func (k card) neighbour(b *box, q quote) {
+	left, right := "", ""
+	if q.Part.DiffersBy != "" {
+		left = indent + safeLine(q.Part.DiffersBy, evidence)
+	}
+	if q.Fits != "" {
+		asset := "the asset"
+		if w := q.WorkOrder; w != nil && w.AssetModel != "" {
+			asset = strings.TrimSpace(safeLine(w.AssetMaker+" "+w.AssetModel, evidence))
+		}
+		right = "fits " + asset + ": " + strings.ReplaceAll(safeLine(q.Fits, evidence), "_", " ")
+	}
+	if left != "" || right != "" {
+		b.row(left, right)
+	}
+}
+
+// price is the arithmetic: pieces, packs, fees, total.
+func (k card) price(b *box, q quote) {
+	l := q.Line
+	left := unitWord(q) + " × " + amount(l.UnitPrice)
+	if size := q.Part.PackSize; size > 1 && l.Quantity%size == 0 {
+		left += fmt.Sprintf(" (%s of %d)", plural(l.Quantity/size, "pack", "packs"), size)
+	}
+	total := "TOTAL  " + safeLine(l.Total.String(), evidence)
+	if len(l.Fees) == 0 && l.Quantity == 1 {
+		b.row(left, paint(b.canvas.styles.total, total)+" excl. tax")
+		return
+	}
+	b.row(left, amount(l.Goods))
+	for _, fee := range l.Fees {
+		b.row(indent+safeLine(fee.Name, evidence), amount(fee.Amount))
+	}
+	b.row("", paint(b.canvas.styles.total, total)+" excl. tax")
+}
+
+func unitWord(q quote) string {
+	switch unit := safeLine(q.Part.Unit, evidence); unit {
+	case "", "pcs", "pc", "piece":
+		return plural(q.Line.Quantity, "piece", "pieces")
+	default:
+		return fmt.Sprintf("%d %s", q.Line.Quantity, unit)
+	}
+}
+
+// deadline compares the expected day with the job's deadline.
+func deadline(days *int) string {
+	switch {
+	case days == nil:
+		return ""
+	case *days > 0:
+		return ": " + plural(*days, "day", "days") + " before the deadline"
+	case *days < 0:
+		return ": " + plural(-*days, "day", "days") + " AFTER the deadline"
+	}
+	return ": on the day of the deadline"
+}
+
+// stockLine says where the part lies already: depots first, then vans.
+func stockLine(q quote) string {
+	depots, vans := 0, ""
+	var places []string
+	for _, s := range q.Stock {
+		if s.Holder != "" {
+			vans += fmt.Sprintf(" · van of %s %d", safeLine(s.Holder, evidence), s.Quantity)
+			continue
+		}
+		if s.Quantity > 0 {
+			places = append(places, fmt.Sprintf("%s %d", safeLine(s.Location, evidence), s.Quantity))
+		}
+		depots += s.Quantity
+	}
+	line := fmt.Sprintf("In stock: depots %d", depots)
+	if len(places) > 0 {
+		line += " (" + strings.Join(places, ", ") + ")"
+	}
+	line += vans
+	if q.OnOrderElsewhere > 0 {
+		line += fmt.Sprintf(" · already on order for other jobs: %d", q.OnOrderElsewhere)
+	}
+	return line
+}
+
+// target is the job that the part is for.
+func (k card) target(b *box, q quote, args orderArguments) {
+	line := "For " + safeLine(args.WorkOrder, evidence)
+	if w := q.WorkOrder; w != nil {
+		line += " " + safeLine(w.Title, evidence)
+		if !strings.HasPrefix(w.Customer, w.Site) && !strings.HasPrefix(w.Site, w.Customer) {
+			line += " · " + safeLine(w.Customer, evidence)
+		}
+		line += " · " + safeLine(w.Site, evidence)
+		if w.Address != "" {
+			line += ", " + safeLine(w.Address, evidence)
+		}
+		if w.AssetModel == "" && w.Asset != "" {
+			line += " · " + safeLine(w.Asset, evidence)
+		}
+	}
+	b.row(line, "")
+}
+
+// budget is the job's money and the approver's limit.
+func (k card) budget(b *box, q quote) {
+	var parts []string
+	if w := q.Limits.WorkOrder; w != nil {
+		parts = append(parts, fmt.Sprintf("Job budget %s · spent %s · left after this %s", amount(w.Limit), amount(w.Committed), amount(w.LeftAfter)))
+	}
+	if u := q.Limits.User; u.Limit != nil && k.needs() != "" {
+		parts = append(parts, fmt.Sprintf("%s may approve up to %s", safeLine(u.Name, evidence), safeLine(u.Limit.String(), evidence)))
+	}
+	if len(parts) > 0 {
+		b.row(strings.Join(parts, " · "), "")
+	}
+	if needs := k.needs(); needs != "" {
+		b.warning("Needs a "+needs+": it is more than "+safeLine(k.user.DisplayName(), evidence)+" may approve.", true)
+	}
+}
+
+// asked says whose line led to the call.
+func (k card) asked(b *box) {
+	a := k.approval
+	line := "Asked by " + safeLine(a.RequestedBy.DisplayName(), evidence)
+	if a.Line != "" {
+		line += `: "` + safeLine(a.Line, evidence) + `"`
+	}
+	b.text(line)
+	if a.Because != "" && a.Because != "spends money" && a.Because != "not in your request" {
+		b.text("Asks because: " + safeLine(a.Because, evidence))
+	}
+}
+
+// otherArguments shows the arguments that have no line of their own, so that
+// nothing is sent that was not on the card.
+func (k card) otherArguments(b *box) {
+	for _, m := range members(k.approval.Arguments) {
+		if !placed[m.name] {
+			b.text(m.name + " (from the assistant): " + m.value)
+		}
+	}
+}
+
+// member is one member of a JSON object, harmless and on one line.
+type member struct{ name, value string }
+
+// members lists the members of a JSON object by name, strings quoted, with
+// everything that cannot be seen made visible. It never leaves anything out.
+func members(object json.RawMessage) []member {
+	var fields map[string]json.RawMessage
+	if unmarshal(object, &fields) != nil {
+		return []member{{"arguments", quoted(object)}}
+	}
+	var out []member
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
+		out = append(out, member{safeLine(name, evidence), quoted(fields[name])})
+	}
+	return out
+}
+
+// quoted writes a JSON value on one line; a string is quoted so that control
+// and format characters, and its ends, can be seen.
+func quoted(raw json.RawMessage) string {
+	var text string
+	if unmarshal(raw, &text) == nil && len(raw) > 0 && raw[0] == '"' {
+		return safe(strconv.QuoteToGraphic(text), evidence)
+	}
+	var list []json.RawMessage
+	if len(raw) > 0 && raw[0] == '[' && unmarshal(raw, &list) == nil {
+		parts := make([]string, len(list))
+		for i := range list {
+			parts[i] = quoted(list[i])
+		}
+		return "[" + strings.Join(parts, ", ") + "]"
+	}
+	if len(raw) > 0 && raw[0] == '{' {
+		parts := []string{}
+		for _, m := range members(raw) {
+			parts = append(parts, m.name+": "+m.value)
+		}
+		return "{" + strings.Join(parts, ", ") + "}"
+	}
+	return safe(string(raw), evidence)
+}
+
+func unmarshal(raw json.RawMessage, v any) error {
+	if len(raw) == 0 {
+		return fmt.Errorf("nothing to read")
+	}
+	return json.Unmarshal(raw, v)
+}
+
+// general draws the card of a call that has no form of its own: its name, all
+// its arguments, and why it asks.
+func (k card) general(b *box) {
+	a := k.approval
+	tool := a.Tool
+	arguments := a.Arguments
+	if a.ID == "" { // an unknown call that never had an approval
+		tool, arguments = k.call.Tool, k.call.Arguments
+	}
+	b.text(paint(b.canvas.styles.strong, safeLine(string(tool), evidence)))
+	for _, m := range members(arguments) {
+		b.text(indent + m.name + ": " + m.value)
+	}
+	if a.Preview != nil && a.Kind == "order" {
+		b.warning("The quote does not fit the call; read both (v shows the quote).", true)
+	}
+	if a.ID != "" {
+		k.asked(b)
+	}
+	for _, w := range a.PreviewWarnings() {
+		b.warning(safeLine(w.Message, evidence), false)
+	}
+	if a.NotInRequest {
+		b.warning("not in your request", true)
+	}
+}
+
+// override gives what has to be typed before the card can be approved, because
+// it goes over a warning: the accepted spellings and what to ask for. It is
+// empty for other cards.
+func (k card) override() (label string, accepted []string) {
+	if q, _, ok := readQuote(k.approval); ok && len(q.Duplicates) > 0 {
+		total := amount(q.Line.Total)
+		return "Ordered before. Type the total to order again: ", []string{total, strings.Replace(total, ".", ",", 1)}
+	}
+	var args struct {
+		Override  []string `json:"override"`
+		Duplicate bool     `json:"allow_duplicate"`
+		WorkOrder string   `json:"work_order_id"`
+		Visit     string   `json:"visit_id"`
+	}
+	if unmarshal(k.approval.Arguments, &args) != nil || len(args.Override) == 0 && !args.Duplicate {
+		return "", nil
+	}
+	id := args.Visit
+	if id == "" {
+		id = args.WorkOrder
+	}
+	if id == "" {
+		id = string(k.approval.ID)
+	}
+	return "This goes over a conflict. Type " + safeLine(id, evidence) + " to allow it: ", []string{id}
+}

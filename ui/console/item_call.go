@@ -1,0 +1,155 @@
+package console
+
+import (
+	"fmt"
+	"strings"
+
+	"deskhand/agent"
+
+	"github.com/charmbracelet/x/ansi"
+)
+
+// callItem is a call that needed nobody, as one line: state, tool, in short. It
+// begins where text from outside never begins.
+type callItem struct {
+	call agent.Call
+	// lead puts an empty line before it.
+	lead bool
+}
+
+func (i callItem) lines(c canvas) []string {
+	line := stateWord(c.styles, i.call.State) + " " + callName(i.call) + " " + paint(c.styles.faint, callSummary(i.call))
+	if i.lead {
+		return []string{"", fit(line, c.width)}
+	}
+	return []string{fit(line, c.width)}
+}
+
+// stateWord is the call's state as a word that needs no colour to be read.
+func stateWord(s *styles, state agent.CallState) string {
+	ink := s.faint
+	switch state {
+	case agent.CallDone:
+		ink = s.good
+	case agent.CallFailed, agent.CallUnknown, agent.CallRefused:
+		ink = s.danger
+	case agent.CallDenied, agent.CallExpired, agent.CallCancelled:
+		ink = s.warn
+	}
+	return paint(ink, "["+string(state)+"]")
+}
+
+func callName(c agent.Call) string {
+	if c.Tool != "" {
+		return safeLine(string(c.Tool), evidence)
+	}
+	return safeLine(c.Alias, evidence)
+}
+
+// callSummary says in short what a call was about, or why it came to nothing.
+func callSummary(c agent.Call) string {
+	switch c.State {
+	case agent.CallFailed, agent.CallRefused:
+		return safeLine(c.Result.Text(), prose)
+	}
+	var values []string
+	arguments := c.Requested
+	if len(arguments) == 0 {
+		arguments = c.Proposed
+	}
+	for _, m := range members(arguments) {
+		values = append(values, strings.Trim(m.value, `"`))
+	}
+	return strings.Join(values, " · ")
+}
+
+// settledItem is a call that had a card and needs nobody any more. It has no
+// frame.
+type settledItem struct {
+	call     agent.Call
+	approval agent.Approval
+	// busy says what this console is doing about it.
+	busy string
+}
+
+func (i settledItem) lines(c canvas) []string {
+	k := card{call: i.call, approval: i.approval}
+	head := stateWord(c.styles, i.call.State) + " " + i.call.Name() + " " + k.what()
+	out := append([]string{""}, hanging(head, c.width)...)
+	for _, line := range i.history(c) {
+		out = append(out, hanging(indent+line, c.width)...)
+	}
+	return out
+}
+
+// what says in a few words what the card was about.
+func (k card) what() string {
+	q, args, ok := readQuote(k.approval)
+	if !ok {
+		name := callName(k.call)
+		if summary := callSummary(k.call); k.call.State != agent.CallRefused && summary != "" {
+			name += " " + summary
+		}
+		return name
+	}
+	return fmt.Sprintf("%d × ", q.Line.Quantity) + safeLine(q.Part.Name+" ("+q.Part.SKU+")", evidence) + ", " +
+		safeLine(q.Line.Total.String(), evidence) + ", for " + safeLine(args.WorkOrder, evidence)
+}
+
+// history says who decided, and what came of it.
+func (i settledItem) history(c canvas) []string {
+	var out []string
+	a := i.approval
+	if a.Supersedes != "" {
+		out = append(out, "took the place of "+string(a.Supersedes))
+	}
+	if d := a.Decision; d != nil {
+		verb := "denied"
+		if d.Approved {
+			verb = "approved"
+		}
+		line := verb + " by " + safeLine(d.By.DisplayName(), evidence) + " at " + c.clock.at(d.At)
+		if d.Note != "" {
+			line += `: "` + safeLine(d.Note, evidence) + `"`
+		}
+		out = append(out, line)
+	} else if a.Closed != "" {
+		out = append(out, "closed without a decision: "+safeLine(a.Closed, evidence))
+	}
+	switch i.call.State {
+	case agent.CallRunning:
+		out = append(out, "sent; the answer is on its way")
+	case agent.CallDone, agent.CallFailed:
+		if s := i.call.Settlement; s != nil {
+			out = append(out, "settled by a person at "+c.clock.at(s.At))
+			break
+		}
+		if text := safeLine(i.call.Result.Text(), prose); text != "" {
+			out = append(out, "the server says: "+ansi.Truncate(text, 160, "…"))
+		}
+	case agent.CallRefused:
+		if a.Closed == "" {
+			out = append(out, safeLine(i.call.Result.Text(), prose))
+		}
+	case agent.CallDenied, agent.CallExpired, agent.CallCancelled:
+		out = append(out, "nothing was sent")
+	}
+	if i.busy != "" {
+		out = append(out, i.busy)
+	}
+	return out
+}
+
+// hanging wraps a line and indents what follows its first row.
+func hanging(line string, width int) []string {
+	lead := line[:len(line)-len(strings.TrimLeft(line, " "))] + indent
+	lines := wrap(strings.TrimLeft(line, " "), width-len(lead))
+	for i := range lines {
+		if i == 0 {
+			lines[i] = lead[len(indent):] + lines[i]
+			continue
+		}
+		lines[i] = lead + lines[i]
+	}
+	return lines
+}

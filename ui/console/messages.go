@@ -1,0 +1,80 @@
+package console
+
+import (
+	"deskhand/agent"
+)
+
+// Facts that commands bring back. Nothing else changes the model: goroutines
+// never touch it.
+type (
+	// changedMsg: something changed; what, is in the store.
+	changedMsg struct{}
+
+	// loadedMsg is what the store said about a conversation at one moment.
+	loadedMsg struct {
+		conversation agent.ConversationID
+		head         *agent.Head
+		aborted      bool
+		entries      []agent.TranscriptEntry
+		live         string
+		waiting      []agent.ApprovalReport
+		err          error
+	}
+
+	// olderLoadedMsg brings messages from before what is there.
+	olderLoadedMsg struct {
+		conversation agent.ConversationID
+		entries      []agent.TranscriptEntry
+		err          error
+	}
+
+	// openedMsg is the first word about a conversation that was opened.
+	openedMsg struct {
+		loadedMsg
+		draft string
+		// focus is a card to enter; empty for none.
+		focus agent.CallID
+	}
+
+	// sentMsg: a message was kept and its turn paused or ended, or an error says
+	// why not.
+	sentMsg struct {
+		conversation agent.ConversationID
+		text         string
+		// kept says that the message is in the store, whatever the error.
+		kept bool
+		err  error
+	}
+
+	// decidedMsg: a verb on a card came back.
+	decidedMsg struct {
+		key string
+		err error
+	}
+
+	// verbDoneMsg: another verb (abort, continue, start) came back.
+	verbDoneMsg struct {
+		what string
+		err  error
+	}
+
+	// unqueuedMsg: messages came back from the queue.
+	unqueuedMsg struct {
+		conversation agent.ConversationID
+		text         string
+		err          error
+	}
+
+	// listedMsg brings the conversations for the list.
+	listedMsg struct {
+		heads []agent.Head
+		err   error
+	}
+
+	draftDueMsg   struct{}
+	draftSavedMsg struct{ err error }
+	tickedMsg     struct{}
+	startedMsg    struct{ err error }
+	// leaveMsg: a signal, or the terminal is gone.
+	leaveMsg struct{}
+)

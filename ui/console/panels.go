@@ -1,0 +1,195 @@
+package console
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"deskhand/agent"
+
+	tea "github.com/charmbracelet/bubbletea"
+)
+
+// listLength is how many conversations the list shows.
+const listLength = 50
+
+// panel is text that lies over the transcript until a key closes it. It decides
+// nothing.
+type panel struct {
+	// text gives the lines for a width.
+	text func(c canvas) []string
+	top  int
+	// pick is told of a number that was typed; nil if there is nothing to pick.
+	pick  func(n int) tea.Cmd
+	typed string
+}
+
+func (p *panel) scroll(n int) { p.top = max(0, p.top+n) }
+
+// view gives the visible lines.
+func (p *panel) view(c canvas, height int) []string {
+	lines := p.text(c)
+	p.top = max(0, min(p.top, len(lines)-height))
+	return lines[p.top:min(len(lines), p.top+height)]
+}
+
+// panelKey acts on the panel; a key that it does not know closes it and is used
+// as if it had not been there.
+func (m *Model) panelKey(k tea.KeyMsg) (cmd tea.Cmd, used bool) {
+	p := m.panel
+	switch name := k.String(); {
+	case name == "up" || name == "down":
+		p.scroll(map[string]int{"up": -1, "down": 1}[name])
+	case name == "home":
+		p.top = 0
+	case name == "end":
+		p.top = 1 << 20
+	case p.pick != nil && len(name) == 1 && name[0] >= '0' && name[0] <= '9':
+		p.typed += name
+	case p.pick != nil && name == "backspace" && p.typed != "":
+		p.typed = p.typed[:len(p.typed)-1]
+	case p.pick != nil && name == "enter" && p.typed != "":
+		n, _ := strconv.Atoi(p.typed)
+		p.typed = ""
+		return p.pick(n), true
+	case name == "esc" || name == "enter" || name == "q" || name == "v":
+		m.panel = nil
+	case m.focus != "": // a card is behind it, and must be looked at first
+		m.panel = nil
+		m.guard.land()
+	default:
+		m.panel = nil
+		return nil, false
+	}
+	return nil, true
+}
+
+func textPanel(text string) *panel {
+	return &panel{text: func(c canvas) []string {
+		var out []string
+		for line := range strings.SplitSeq(text, "\n") {
+			out = append(out, hanging(line, c.width)...)
+		}
+		return out
+	}}
+}
+
+func helpPanel() *panel {
+	return textPanel(strings.TrimPrefix(`
+Typing
+  Enter            send              Alt+Enter, Ctrl+J  new line
+  Ctrl+P, Ctrl+N   earlier lines     Ctrl+C             clear, then leave
+  ↑ ↓ PgUp PgDn Home End on an empty line scroll
+
+Cards: what spends money or breaks a promise waits for you
+  Tab (empty line), Ctrl+G   go to the card, then to the next
+  a  approve       d  decline (asks for a reason)
+  v  view all      r  fetch or send again
+  h  it happened   n  it did not     x  send again (outcome unknown)
+  Esc              back to typing; decides nothing
+  Keys count after a moment of quiet, once all of the card was in view.
+
+Commands
+  /approvals       the next card, in whatever conversation
+  /new             a new conversation        Ctrl+B  go back
+  /conversations   the list; a number opens one
+  /continue        go on after a stop        /abort  end this request
+  /connect         your own system or model  /quit
+
+Esc closes this.`, "\n"))
+}
+
+// connectPanel says how to connect one's own work-order system or model.
+func (m *Model) connectPanel() *panel {
+	o := m.options
+	text := "Your own work-order system, or another model, stands in one file:\n\n  " + o.ConfigPath +
+		"\n\nPut this there, with your own address, and start again:\n"
+	c := textPanel(text)
+	intro := c.text
+	c.text = func(cv canvas) []string {
+		lines := intro(cv)
+		for line := range strings.SplitSeq(safe(o.ConfigBlock, prose), "\n") {
+			lines = append(lines, fit(line, cv.width))
+		}
+		return append(lines, "", "Esc closes this.")
+	}
+	return c
+}
+
+// viewAll shows everything about a card: what will be sent, byte for byte in a
+// form that can be read, and all that the server said.
+func viewAll(k card) *panel {
+	a := k.approval
+	return &panel{text: func(c canvas) []string {
+		var out []string
+		add := func(lead, text string) { out = append(out, hanging(lead+text, c.width)...) }
+		add("", string(a.ID)+"  "+safeLine(string(k.call.Tool), evidence))
+		add("  server: ", safeLine(a.ServerIdentity, evidence))
+		add("  digest: ", safeLine(a.Digest, evidence))
+		if a.Because != "" {
+			add("  asks because: ", safeLine(a.Because, evidence))
+		}
+		arguments := a.Arguments
+		if len(arguments) == 0 {
+			arguments = k.call.Arguments
+		}
+		out = append(out, "", "What is sent")
+		for _, m := range members(arguments) {
+			add("  ", m.name+": "+m.value)
+		}
+		if a.Preview != nil {
+			out = append(out, "", "What the server says (from "+safeLine(string(a.PreviewTool), evidence)+")")
+			for _, m := range members(a.Preview.Structured) {
+				add("  ", m.name+": "+m.value)
+			}
+		}
+		if a.Description != "" {
+			out = append(out, "", "The server's description of the tool")
+			out = append(out, indented(safe(a.Description, evidence), c.width)...)
+		}
+		return append(out, "", "Esc goes back to the card.")
+	}}
+}
+
+// listed shows the conversations.
+func (m *Model) listed(msg listedMsg) {
+	if msg.err != nil {
+		m.say(sentence(msg.err))
+		return
+	}
+	m.toComposer()
+	waits := map[agent.ConversationID]int{}
+	for _, w := range m.waiting {
+		waits[w.ConversationID]++
+	}
+	p := &panel{}
+	p.text = func(c canvas) []string {
+		out := []string{"Conversations, newest first. Type a number and Enter to open one; Esc closes.", ""}
+		for i, h := range msg.heads {
+			state := ""
+			if n := waits[h.Conversation]; n > 0 {
+				state = plural(n, "decision waits", "decisions wait") + " · "
+			} else if h.Open != nil {
+				state = string(h.Open.State) + " · "
+			}
+			out = append(out, fit(fmt.Sprintf("%3d  %s%s · %s", i+1, state, c.clock.at(h.Updated), safeLine(h.Title, prose)), c.width))
+		}
+		if len(msg.heads) == 0 {
+			out = append(out, "  none yet")
+		}
+		return append(out, "", "Number: "+p.typed)
+	}
+	p.pick = func(n int) tea.Cmd {
+		if n < 1 || n > len(msg.heads) {
+			m.hint("There is no such number.")
+			return nil
+		}
+		m.panel = nil
+		if id := msg.heads[n-1].Conversation; id != m.open.id {
+			m.back = append(m.back, m.open.id)
+			return m.switchTo(id, "")
+		}
+		return nil
+	}
+	m.panel = p
+}
