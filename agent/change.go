@@ -18,9 +18,12 @@ var (
 // the rest is filled in. It reports whether this very change made the turn
 // think (or act) again, in which case the caller drives it.
 func (e *Engine) change(ctx context.Context, id CallID, fn func(Tx, *Call) ([]AuditLine, error)) (goOn bool, err error) {
+	var c Call
+	var after Head
+	var before TurnState
 	err = e.store.Update(ctx, func(tx Tx) error {
 		goOn = false
-		c, err := tx.Call(id)
+		c, err = tx.Call(id)
 		if err != nil {
 			return err
 		}
@@ -38,7 +41,11 @@ func (e *Engine) change(ctx context.Context, id CallID, fn func(Tx, *Call) ([]Au
 		if err := fillLines(tx, c, lines); err != nil {
 			return err
 		}
+		if before = ""; head.Open != nil {
+			before = head.Open.State
+		}
 		goOn = e.note(&head, c)
+		after = head
 		return putAudit(tx, &head, lines)
 	})
 	if errors.Is(err, errSkip) {
@@ -46,6 +53,9 @@ func (e *Engine) change(ctx context.Context, id CallID, fn func(Tx, *Call) ([]Au
 	}
 	if err != nil {
 		return false, fmt.Errorf("keeping what became of the call: %w", err)
+	}
+	if after.Open != nil {
+		e.tellTurn(after, c.Turn, before, after.Open.State)
 	}
 	return goOn, nil
 }

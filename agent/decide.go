@@ -63,6 +63,7 @@ func (e *Engine) Approve(ctx context.Context, r DecideRequest) (Report, error) {
 
 // sendApproved sends a call that a person approved, and drives the turn on.
 func (e *Engine) sendApproved(ctx context.Context, box *Toolbox, sent Call) (Report, error) {
+	e.tell(Happening{Kind: TurnResumed, Conversation: sent.Conversation, Turn: sent.Turn})
 	goOn, err := e.execute(ctx, box, sent)
 	if err == nil && goOn {
 		err = e.drive(ctx, sent.Conversation, sent.Turn)
@@ -299,8 +300,9 @@ func (e *Engine) Deny(ctx context.Context, r DecideRequest) (Report, error) {
 	if r.Digest != "" && r.Digest != a.Digest {
 		return Report{}, &DigestError{Approval: a.ID, Reason: "the card showed something else"}
 	}
+	spends := e.spends(ctx, a)
 	goOn, err := e.change(ctx, c.ID, func(tx Tx, c *Call) ([]AuditLine, error) {
-		c.Result = TextResult(deniedText(*c, e.spends(ctx, a), r.Note), false)
+		c.Result = TextResult(e.texts.denied(spends, r.Note), false)
 		if a.State == ApprovalApproved && c.Held() {
 			by := user
 			return []AuditLine{{Step: AuditDecided, At: now, By: &by, Note: r.Note}}, c.Apply(EventDeny)
@@ -311,6 +313,7 @@ func (e *Engine) Deny(ctx context.Context, r DecideRequest) (Report, error) {
 		return Report{}, err
 	}
 	if goOn {
+		e.tell(Happening{Kind: TurnResumed, Conversation: c.Conversation, Turn: c.Turn})
 		err = e.drive(ctx, c.Conversation, c.Turn)
 	}
 	return e.finish(ctx, c.Conversation, err)
@@ -321,19 +324,6 @@ func (e *Engine) Deny(ctx context.Context, r DecideRequest) (Report, error) {
 func (e *Engine) spends(ctx context.Context, a Approval) bool {
 	tool, err := e.store.Definition(ctx, a.Definition)
 	return err == nil && tool.Desk.Spends || a.Kind == kindOrder
-}
-
-// deniedText is what the model hears of a denial: a plain sentence, no error,
-// because models try errors again.
-func deniedText(_ Call, spends bool, reason string) string {
-	text := "Declined by the dispatcher. Nothing was changed."
-	if spends {
-		text = "Declined by the dispatcher. Nothing was ordered."
-	}
-	if reason != "" {
-		text += " Reason: " + reason
-	}
-	return text
 }
 
 // Retry sends a call that was approved and not sent, after a new look at it; on

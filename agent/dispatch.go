@@ -50,15 +50,18 @@ func (e *Engine) dispatch(ctx context.Context, id CallID, also func(Tx, *Call) (
 func (e *Engine) execute(ctx context.Context, box *Toolbox, c Call) (goOn bool, err error) {
 	stoppable, done := e.stoppable(ctx, c.Turn)
 	defer done()
+	e.tell(Happening{Kind: ToolStarted, Conversation: c.Conversation, Turn: c.Turn, Call: c.ID})
 	result, failure := e.sendCall(stoppable, box, c)
 	if lost(failure) && c.Keyed && stoppable.Err() == nil {
 		e.log.Warn("answer lost, asking again with the key", "call", c.ID, "error", failure)
 		result, failure = e.sendCall(stoppable, box, c)
 	}
+	e.tell(Happening{Kind: ToolFinished, Conversation: c.Conversation, Turn: c.Turn, Call: c.ID})
 	// Whatever the caller wants meanwhile, an outcome is always kept.
 	ctx = context.WithoutCancel(ctx)
 	for range keepTries {
 		if goOn, err = e.commitOutcome(ctx, c, result, failure); err == nil {
+			e.setProgress(c.ID, Progress{})
 			return goOn, nil
 		}
 	}
@@ -80,7 +83,13 @@ func (e *Engine) sendCall(ctx context.Context, box *Toolbox, c Call) (Result, er
 	if err := ctx.Err(); err != nil {
 		return Result{}, &CallError{Outcome: OutcomeNotSent, Server: c.Tool.Server(), Err: err}
 	}
-	return e.callTool(ctx, c.Tool, CallRequest{Arguments: c.Arguments, Call: c.ID, Approval: c.Approval, User: c.By})
+	return e.callTool(ctx, c.Tool, CallRequest{
+		Arguments: c.Arguments, Call: c.ID, Approval: c.Approval, User: c.By,
+		Progress: func(p Progress) {
+			e.setProgress(c.ID, p)
+			e.tell(Happening{Kind: ToolProgressed, Conversation: c.Conversation, Turn: c.Turn, Call: c.ID, Progress: p})
+		},
+	})
 }
 
 // outcomeOf reads a source's error; one of another type proves nothing, so the

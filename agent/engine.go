@@ -41,6 +41,12 @@ type Config struct {
 	Now func() time.Time
 	// NewID gives ids that never repeat.
 	NewID func() string
+	// Texts are what the model hears of outcomes that the engine states itself;
+	// what is left empty has a default.
+	Texts Texts
+	// OnError says of tools what their failure does; the default is
+	// OnErrorModel.
+	OnError map[QualifiedName]OnError
 	// CallTimeout is the hard deadline of one call.
 	CallTimeout time.Duration
 	// MaxSteps bounds the model's replies in one turn.
@@ -59,19 +65,24 @@ type Engine struct {
 	user        func() User
 	now         func() time.Time
 	newID       func() string
+	texts       Texts
+	onError     map[QualifiedName]OnError
 	callTimeout time.Duration
 	maxSteps    int
 	log         *slog.Logger
 
-	schemas schemaCache
-	tails   tailCache
-	kept    keptDefinitions
+	schemas   schemaCache
+	followers followers
+	tails     tailCache
+	kept      keptDefinitions
 
 	mu      sync.Mutex
 	stops   map[TurnID]map[int]context.CancelFunc
 	stopSeq int
 	live    map[ConversationID]string
-	changed map[chan struct{}]bool
+	// progress is the newest preliminary word of each call that runs.
+	progress map[CallID]Progress
+	changed  map[chan struct{}]bool
 }
 
 // New makes an engine. It reads and writes nothing; call [Engine.Mark] before
@@ -83,8 +94,9 @@ func New(c Config) (*Engine, error) {
 	e := &Engine{
 		store: c.Store, model: c.Model, sources: c.Sources, policy: c.Policy,
 		owner: c.Owner, user: c.User, now: c.Now, newID: c.NewID,
+		texts: c.Texts.orDefault(), onError: c.OnError,
 		callTimeout: c.CallTimeout, maxSteps: c.MaxSteps, log: c.Logger,
-		stops: map[TurnID]map[int]context.CancelFunc{}, live: map[ConversationID]string{},
+		stops: map[TurnID]map[int]context.CancelFunc{}, live: map[ConversationID]string{}, progress: map[CallID]Progress{},
 		changed: map[chan struct{}]bool{},
 	}
 	if e.policy == nil {
@@ -107,6 +119,11 @@ func New(c Config) (*Engine, error) {
 	}
 	if e.log == nil {
 		e.log = slog.New(slog.DiscardHandler)
+	}
+	for name, mode := range c.OnError {
+		if mode != OnErrorModel && mode != OnErrorStall {
+			return nil, fmt.Errorf("onError of %s is %q: write model or stall", name, mode)
+		}
 	}
 	seen := map[string]bool{}
 	for _, s := range c.Sources {
@@ -182,6 +199,7 @@ func (e *Engine) begin(ctx context.Context, r SendRequest) (TurnID, error) {
 	if queued {
 		return "", nil
 	}
+	e.tell(Happening{Kind: TurnStarted, Conversation: r.Conversation, Turn: turn})
 	return turn, nil
 }
 
@@ -276,7 +294,7 @@ func (e *Engine) Continue(ctx context.Context, id ConversationID) (Report, error
 func (o *OpenTurn) revive(owner OwnerID) {
 	o.State, o.Owner = batchState(o.Batch), owner
 	o.Stall, o.Interrupted = "", false
-	o.Steps = 0 // a person asked for more
+	o.Steps, o.Revived = 0, true // a person asked for more
 }
 
 // Unqueue takes the n-th queued message (from 0) out of the queue and returns

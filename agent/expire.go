@@ -32,7 +32,7 @@ func (e *Engine) expire(ctx context.Context, a Approval) error {
 			return nil, err
 		}
 		a = fresh
-		stored.Result = TextResult("Nobody decided in time, so this was not done.", false)
+		stored.Result = TextResult(e.texts.Expired, false)
 		err = stored.Apply(EventExpire)
 		c = *stored
 		return []AuditLine{{Step: AuditClosed, At: now, Note: fresh.Closed}}, err

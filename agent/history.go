@@ -72,13 +72,14 @@ func (e *Engine) history(ctx context.Context, s Snapshot) (history, error) {
 			h.messages = append(h.messages, ModelMessage{Role: RoleUser, Text: m.Text})
 			continue
 		}
-		h.add(entry, m.Turn == s.Turn.ID)
+		h.add(entry, m.Turn == s.Turn.ID, e.texts.Unknown)
 	}
 	return h, nil
 }
 
-// add appends an assistant's message with the results of its calls.
-func (h *history) add(entry tailEntry, open bool) {
+// add appends an assistant's message with the results of its calls; unknown
+// stands in for the result of a call whose outcome nobody knows.
+func (h *history) add(entry tailEntry, open bool, unknown string) {
 	said := ModelMessage{Role: RoleAssistant, Text: entry.message.Text, Opaque: entry.message.Opaque}
 	var answers []ModelMessage
 	for _, c := range entry.calls {
@@ -86,7 +87,7 @@ func (h *history) add(entry tailEntry, open bool) {
 		said.Calls = append(said.Calls, ModelCall{ID: c.WireID, Name: c.Alias, Arguments: objectOrEmpty(c.Proposed)})
 		result := c.Result
 		if result == nil {
-			result = TextResult("The outcome of this call is not known. It may have happened.", false)
+			result = TextResult(unknown, false)
 		}
 		answers = append(answers, ModelMessage{Role: RoleTool, CallID: c.WireID, Name: c.Alias, Result: result, State: c.State, Note: editNote(c)})
 		if c.Result != nil && c.Tool != "" {

@@ -97,3 +97,24 @@ func (e *Engine) stop(turn TurnID) {
 		cancel()
 	}
 }
+
+// Progress gives the newest preliminary word of calls that run. Only the final
+// result of a call is ever stored.
+func (e *Engine) Progress() map[CallID]Progress {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return maps.Clone(e.progress)
+}
+
+func (e *Engine) setProgress(id CallID, p Progress) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if p == (Progress{}) {
+		delete(e.progress, id)
+	} else {
+		e.progress[id] = p
+	}
+	for c := range e.changed {
+		signal(c)
+	}
+}

@@ -53,7 +53,9 @@ func (e *Engine) interrupted(ctx context.Context, id ConversationID, turn TurnID
 
 // stall stops a turn; what was decided and done stands.
 func (e *Engine) stall(ctx context.Context, id ConversationID, turn TurnID, reason string, interrupted bool) error {
+	stalled := false
 	err := e.store.Update(ctx, func(tx Tx) error {
+		stalled = false
 		head, err := tx.Head(id)
 		if err != nil {
 			return err
@@ -61,12 +63,16 @@ func (e *Engine) stall(ctx context.Context, id ConversationID, turn TurnID, reas
 		if head.Open == nil || head.Open.Turn != turn || head.Open.Owner != e.owner {
 			return nil
 		}
+		stalled = true
 		head.Open.State, head.Open.Owner = TurnStalled, ""
 		head.Open.Stall, head.Open.Interrupted = reason, interrupted
 		return tx.PutHead(head)
 	})
 	if err != nil {
 		return fmt.Errorf("keeping that the turn stalled (%s): %w", reason, err)
+	}
+	if stalled {
+		e.tell(Happening{Kind: TurnStopped, Conversation: id, Turn: turn})
 	}
 	return nil
 }
@@ -76,6 +82,9 @@ func (e *Engine) think(ctx context.Context, s Snapshot) (goOn bool, err error) {
 	id, turn := s.Head.Conversation, s.Turn
 	if s.Head.Open.Steps >= e.maxSteps {
 		return false, e.stall(ctx, id, turn.ID, fmt.Sprintf("the assistant took %d steps without an answer", s.Head.Open.Steps), false)
+	}
+	if reason := e.stalledBy(s); reason != "" {
+		return false, e.stall(ctx, id, turn.ID, reason, false)
 	}
 	if e.model == nil {
 		return false, e.stall(ctx, id, turn.ID, "no model is configured", false)
@@ -105,6 +114,20 @@ func (e *Engine) think(ctx context.Context, s Snapshot) (goOn bool, err error) {
 	return e.commitCalls(ctx, s, box, past, reply)
 }
 
+// stalledBy gives the reason to stop the turn because of a tool's failure, where
+// the configuration says so of the tool and nobody asked to go on yet.
+func (e *Engine) stalledBy(s Snapshot) string {
+	if s.Head.Open.Revived {
+		return ""
+	}
+	for _, c := range s.Calls {
+		if c.State == CallFailed && e.onError[c.Tool] == OnErrorStall {
+			return fmt.Sprintf("%s failed: %s", c.Tool, oneLine(c.Result.Text()))
+		}
+	}
+	return ""
+}
+
 // ask makes one model request and shows its text as it arrives.
 func (e *Engine) ask(ctx context.Context, id ConversationID, request ModelRequest) (ModelReply, error) {
 	var text strings.Builder
@@ -119,9 +142,9 @@ func (e *Engine) ask(ctx context.Context, id ConversationID, request ModelReques
 // begins the next turn in the same transaction.
 func (e *Engine) commitAnswer(ctx context.Context, s Snapshot, past history, reply ModelReply) (bool, error) {
 	now, next := e.now(), TurnID(e.newID())
-	goOn := false
+	goOn, ended := false, false
 	err := e.update(ctx, s, func(tx Tx, head *Head) error {
-		goOn = false
+		goOn, ended = false, true
 		message := e.assistantMessage(head, s.Turn.ID, reply, nil, now)
 		turn := s.Turn
 		turn.End, turn.LastMessage = TurnCompleted, message.Number
@@ -143,6 +166,12 @@ func (e *Engine) commitAnswer(ctx context.Context, s Snapshot, past history, rep
 		}
 		return tx.PutHead(*head)
 	})
+	if err == nil && ended {
+		e.tell(Happening{Kind: TurnEnded, Conversation: s.Head.Conversation, Turn: s.Turn.ID})
+	}
+	if err == nil && goOn {
+		e.tell(Happening{Kind: TurnStarted, Conversation: s.Head.Conversation, Turn: next})
+	}
 	return goOn, err
 }
 
@@ -156,6 +185,7 @@ func (e *Engine) commitCalls(ctx context.Context, s Snapshot, box *Toolbox, past
 	stop := looping(past.turnCalls, proposals)
 	now := e.now()
 	goOn := false
+	var after Head
 	err = e.update(ctx, s, func(tx Tx, head *Head) error {
 		calls := make([]CallID, 0, len(proposals))
 		head.Open.Batch = nil
@@ -182,6 +212,7 @@ func (e *Engine) commitCalls(ctx context.Context, s Snapshot, box *Toolbox, past
 			return err
 		}
 		head.Open.Steps++
+		head.Open.Revived = false
 		head.Open.Usage = head.Open.Usage.Add(reply.Usage)
 		head.Updated = now
 		head.Open.State = batchState(head.Open.Batch)
@@ -192,10 +223,14 @@ func (e *Engine) commitCalls(ctx context.Context, s Snapshot, box *Toolbox, past
 			head.Open.State, head.Open.Owner, head.Open.Stall = TurnStalled, "", stop
 		}
 		goOn = head.Open.Owner != ""
+		after = *head
 		return putAudit(tx, head, lines)
 	})
 	if err == nil {
 		e.definitionsKept(proposals)
+	}
+	if err == nil && after.Open != nil {
+		e.tellTurn(after, s.Turn.ID, TurnThinking, after.Open.State)
 	}
 	return goOn, err
 }

@@ -68,9 +68,9 @@ func (e *Engine) settle(ctx context.Context, c Call, r SettleRequest) (bool, err
 	}
 	return e.change(ctx, c.ID, func(_ Tx, c *Call) ([]AuditLine, error) {
 		c.Settlement = &Settlement{Happened: happened, By: user.ID, At: now, Note: r.Note}
-		text, event := "A person confirmed that this did not happen. Nothing was done by this call.", EventFail
+		text, event := e.texts.DidNotHappen, EventFail
 		if happened {
-			text, event = "A person confirmed that this happened; the server's own answer is not known.", EventDone
+			text, event = e.texts.Happened, EventDone
 		}
 		if r.Note != "" {
 			text += " Note: " + r.Note
@@ -130,7 +130,7 @@ func (e *Engine) Abort(ctx context.Context, id ConversationID) (Report, error) {
 		turn = head.Open.Turn
 		var lines []AuditLine
 		for _, b := range head.Open.Batch {
-			line, err := abortCall(tx, b.ID, user, now)
+			line, err := e.abortCall(tx, b.ID, user, now)
 			if err != nil {
 				return err
 			}
@@ -151,16 +151,17 @@ func (e *Engine) Abort(ctx context.Context, id ConversationID) (Report, error) {
 		return Report{}, fmt.Errorf("aborting: %w", err)
 	}
 	e.stop(turn)
+	e.tell(Happening{Kind: TurnEnded, Conversation: id, Turn: turn})
 	return e.Report(ctx, id)
 }
 
 // abortCall moves one call of an aborted turn.
-func abortCall(tx Tx, id CallID, user User, now time.Time) ([]AuditLine, error) {
+func (e *Engine) abortCall(tx Tx, id CallID, user User, now time.Time) ([]AuditLine, error) {
 	c, err := tx.Call(id)
 	if err != nil || c.State.Settled() || c.State == CallUnknown {
 		return nil, err
 	}
-	event, text := EventAbort, "The dispatcher stopped this before it was done. Nothing was sent."
+	event, text := EventAbort, e.texts.Cancelled
 	if c.State == CallRunning {
 		event, text = EventLose, ""
 		c.Lost = "the turn was aborted while the call was out"

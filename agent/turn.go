@@ -84,6 +84,8 @@ type OpenTurn struct {
 	// Interrupted marks a stall that came from a dead owner, not from a model
 	// or a limit: the next start may continue it.
 	Interrupted bool `json:"interrupted,omitempty"`
+	// Revived says that a person asked to go on after the newest reply.
+	Revived bool `json:"revived,omitempty"`
 	// Usage sums the tokens of the turn's replies.
 	Usage Usage `json:"usage,omitzero"`
 }
