@@ -3,8 +3,55 @@ package cli
 import (
 	"context"
 	"errors"
+
+	"deskhand/mcp/client"
+	"deskhand/ui/console"
 )
 
 // runConsole opens the console, or, without a terminal, reads lines and answers
 // them.
-func runConsole(_ context.Context, _ options) error { return errors.New("not yet") }
+func runConsole(ctx context.Context, o options) error {
+	d, err := openDesk(ctx, o, consoleWait)
+	if err != nil {
+		return err
+	}
+	defer d.close()
+	return console.Run(ctx, d.consoleOptions())
+}
+
+// consoleOptions wires the desk to a screen.
+func (d *desk) consoleOptions() console.Options {
+	return console.Options{
+		Engine: d.engine, Now: d.company.now, User: d.company.current, Model: "built-in",
+		Company: func() console.Company {
+			c, _ := d.company.get()
+			return console.Company{Name: c.Name, Demo: c.Demo, Clock: c.Clock}
+		},
+		Servers:    d.serverStatus,
+		ConfigPath: d.options.configPath(), ConfigBlock: connectBlock,
+		Notices: d.notices, Start: d.start, Theme: console.TerminalTheme(), Mouse: d.options.mouse,
+	}
+}
+
+// start connects the servers and continues what an earlier start left. Nothing
+// that waits for a person is sent by it.
+func (d *desk) start(ctx context.Context) error {
+	return errors.Join(d.askCompany(ctx), d.engine.Resume(ctx))
+}
+
+// serverStatus says how the servers are, without asking them.
+func (d *desk) serverStatus() []console.ServerStatus {
+	out := make([]console.ServerStatus, 0, len(d.servers))
+	for _, s := range d.servers {
+		state := s.State()
+		status := console.ServerStatus{Name: s.Name(), State: string(state.Phase)}
+		if state.Phase == client.PhaseReady {
+			status.State = console.ServerReady
+		}
+		if state.Err != nil {
+			status.Detail = state.Err.Error()
+		}
+		out = append(out, status)
+	}
+	return out
+}
