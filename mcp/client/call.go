@@ -36,7 +36,7 @@ func (s *Server) Call(ctx context.Context, request agent.CallRequest) (agent.Res
 			}
 		}
 		if err != nil {
-			return agent.Result{}, s.callError(verdict{outcome: agent.OutcomeNotSent, err: err})
+			return agent.Result{}, s.callError(verdict{outcome: agent.OutcomeNotSent, err: ended(err)})
 		}
 		result, v := s.send(ctx, se, request)
 		s.release(se, v.drop)
@@ -67,7 +67,7 @@ func (s *Server) prepare(ctx context.Context, se *session) error {
 	if !mirrors || listed {
 		return nil
 	}
-	_, err, _ := s.list(ctx, se)
+	_, _, err := s.list(ctx, se)
 	return err
 }
 
@@ -84,7 +84,7 @@ func (s *Server) send(ctx context.Context, se *session, request agent.CallReques
 	x := &exchange{}
 	ctx, done := s.operation(ctx, s.opts.CallTimeout, fmt.Errorf("no answer within %v", s.opts.CallTimeout))
 	defer done()
-	came := start(func() (*mcp.CallToolResult, error) {
+	came := start(s, func() (*mcp.CallToolResult, error) {
 		return se.sdk.CallTool(withExchange(ctx, x), params)
 	})
 	for {

@@ -118,7 +118,7 @@ func (s *Server) attempt(ctx context.Context, protocol string) (*session, error)
 		if ctx.Err() != nil && !errors.Is(context.Cause(ctx), context.DeadlineExceeded) {
 			return nil, context.Cause(ctx)
 		}
-		return nil, l.explain(err)
+		return nil, l.explain(0, nil, err)
 	}
 	if !keep() {
 		// Too late: nobody waits any more, and the link has been cut.

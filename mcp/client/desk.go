@@ -13,9 +13,9 @@ import (
 // does not know are ignored, whosever they are; a known one that is malformed
 // is an error, because what a tool says about spending must not get lost.
 func decodeDesk(meta json.RawMessage, d *agent.DeskMeta) error {
-	var m map[string]json.RawMessage
-	if err := json.Unmarshal(meta, &m); err != nil {
-		return err
+	m, ok := members(meta)
+	if !ok {
+		return errors.New("it must be an object")
 	}
 	for key, into := range map[string]any{
 		"deskhand/spends": &d.Spends, "deskhand/kind": &d.Kind,

@@ -26,6 +26,8 @@ type exchange struct {
 	base int
 	// status is the HTTP status of the answer to the request itself.
 	status int
+	// network is why there was no answer, as far as the transport knows.
+	network error
 	// id is the JSON-RPC id of the request.
 	id json.RawMessage
 	// reply is the server's answer, nil until it came.
@@ -40,8 +42,29 @@ type reply struct {
 
 // replyError is a JSON-RPC error.
 type replyError struct {
-	Code    int    `json:"code"`
-	Message string `json:"message"`
+	Code    int
+	Message string
+}
+
+// decodeError decodes a JSON-RPC error; nil if it is none. An error without a
+// code has code 0.
+func decodeError(raw json.RawMessage) *replyError {
+	m, ok := members(raw)
+	if !ok || !json.Valid(raw) {
+		return nil
+	}
+	var e replyError
+	if json.Unmarshal(orNull(m["code"]), &e.Code) != nil || json.Unmarshal(orNull(m["message"]), &e.Message) != nil {
+		return nil
+	}
+	return &e
+}
+
+func orNull(raw json.RawMessage) json.RawMessage {
+	if raw == nil {
+		return json.RawMessage("null")
+	}
+	return raw
 }
 
 type exchangeKey struct{}
@@ -99,40 +122,27 @@ func (x *exchange) carried(c *countedConn) {
 	}
 }
 
-// sent says that bytes have left, for transports that know.
-func (x *exchange) sent() {
+// answered notes the status of the answer, or why there is none.
+func (x *exchange) answered(status int, network error) {
 	x.mu.Lock()
-	x.left = true
-	x.mu.Unlock()
-}
-
-// answered notes the status of the answer.
-func (x *exchange) answered(status int) {
-	x.mu.Lock()
-	x.status = status
+	x.status, x.network = status, network
 	x.mu.Unlock()
 }
 
 // deliver looks at a message from the server. loose accepts an error without
 // id, which is what a server sends with an HTTP status that is an error.
 func (x *exchange) deliver(message []byte, loose bool) {
-	// A map, not a struct: encoding/json would take "RESULT" for "result".
-	var m map[string]json.RawMessage
-	if json.Unmarshal(message, &m) != nil {
-		return
-	}
-	if _, isRequest := m["method"]; isRequest {
+	m, ok := members(message)
+	if !ok || m["method"] != nil {
 		return
 	}
 	var r reply
-	if raw, ok := m["error"]; ok && !isNull(raw) {
-		r.err = &replyError{}
-		if json.Unmarshal(raw, r.err) != nil {
-			return
-		}
+	if raw := m["error"]; !isNull(raw) {
+		r.err = decodeError(raw)
 	} else if raw, ok := m["result"]; ok {
-		r.result = raw
-	} else {
+		r.result = bytes.Clone(raw)
+	}
+	if r.err == nil && r.result == nil {
 		return
 	}
 	x.mu.Lock()
@@ -143,20 +153,12 @@ func (x *exchange) deliver(message []byte, loose bool) {
 	}
 }
 
-// deliverResponse notes the answer that the SDK has taken apart already.
-func (x *exchange) deliverResponse(r reply) {
-	x.mu.Lock()
-	if x.reply == nil {
-		x.reply = &r
-	}
-	x.mu.Unlock()
-}
-
 // seen is a finished exchange.
 type seen struct {
 	entered bool
 	sent    bool
 	status  int
+	network error
 	reply   *reply
 }
 
@@ -172,7 +174,7 @@ func (x *exchange) finish() seen {
 		// it from nobody.
 		sent = x.conn.seal() > x.base
 	}
-	return seen{entered: x.entered, sent: sent, status: x.status, reply: x.reply}
+	return seen{entered: x.entered, sent: sent, status: x.status, network: x.network, reply: x.reply}
 }
 
 func isNull(raw json.RawMessage) bool {

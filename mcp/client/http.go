@@ -221,10 +221,12 @@ func (h *httpLink) outcome(status int, err error) {
 	h.mu.Unlock()
 }
 
-func (h *httpLink) explain(err error) error {
-	h.mu.Lock()
-	status, cause := h.status, h.err
-	h.mu.Unlock()
+func (h *httpLink) explain(status int, network, err error) error {
+	if status == 0 && network == nil {
+		h.mu.Lock()
+		status, network = h.status, h.err
+		h.mu.Unlock()
+	}
 	_, authorized := h.headers["Authorization"]
-	return explainConnect(h.public, authorized, status, cause, err)
+	return explain(h.public, authorized, status, network, err)
 }

@@ -42,13 +42,13 @@ func eachEra(t *testing.T, test func(t *testing.T, handler func(*mcp.Server) htt
 
 // host is an HTTP server that can be restarted on the same address.
 type host struct {
-	t       *testing.T
+	t       testing.TB
 	address string
 	handler atomic.Pointer[http.Handler]
 	server  *httptest.Server
 }
 
-func newHost(t *testing.T, handler http.Handler) *host {
+func newHost(t testing.TB, handler http.Handler) *host {
 	h := &host{t: t}
 	h.up(handler)
 	t.Cleanup(h.down)

@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"net"
 	"net/http"
@@ -139,6 +140,81 @@ func TestOthersLiveOn(t *testing.T) {
 	close(finish)
 	if err := <-slow; err != nil {
 		t.Errorf("the other call: %v", err)
+	}
+}
+
+// TestForgottenUnderLoad: many calls find out at once that their session is
+// gone. Each runs once.
+func TestForgottenUnderLoad(t *testing.T) {
+	p := newPeer(t)
+	s := connectTo(t, p.url())
+	mustCall(t, s, "order")
+	p.forget()
+	var wg sync.WaitGroup
+	for range 20 {
+		wg.Go(func() {
+			if r, err := s.Call(context.Background(), agent.CallRequest{Tool: "order"}); err != nil || r.Text() != "done" {
+				t.Errorf("%+v, %v", r, err)
+			}
+		})
+	}
+	wg.Wait()
+	if n := p.executions.Load(); n != 21 {
+		t.Errorf("ran %d times, want 21", n)
+	}
+}
+
+// TestResumed: a legacy server that keeps events lets the SDK fetch the answer
+// over another connection after the first was cut.
+func TestResumed(t *testing.T) {
+	t.Parallel() // the SDK waits a second or two
+	var ran atomic.Int32
+	running, finish := make(chan struct{}), make(chan struct{})
+	server := newSDKServer(t)
+	server.AddTool(&mcp.Tool{Name: "order", InputSchema: object}, func(ctx context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		ran.Add(1)
+		_ = r.Session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{ProgressToken: r.Params.GetProgressToken(), Progress: 1})
+		close(running)
+		<-finish
+		return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: "done"}}}, nil
+	})
+	h := newHost(t, mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return server },
+		&mcp.StreamableHTTPOptions{EventStore: mcp.NewMemoryEventStore(nil)}))
+	s := connectTo(t, h.url())
+	heard := make(chan struct{})
+	go func() {
+		<-running
+		<-heard
+		h.server.CloseClientConnections()
+		close(finish)
+	}()
+	r, err := s.Call(t.Context(), agent.CallRequest{Tool: "order", Progress: func(agent.Progress) { close(heard) }})
+	if err != nil || r.Text() != "done" || ran.Load() != 1 {
+		t.Errorf("%+v, %v, ran %d times", r, err, ran.Load())
+	}
+}
+
+// TestMirroredArguments: a tool that wants an argument repeated in a header
+// gets it also in a session in which the tools have not been listed yet.
+func TestMirroredArguments(t *testing.T) {
+	server := newSDKServer(t)
+	server.AddTool(&mcp.Tool{Name: "order", InputSchema: json.RawMessage(
+		`{"type":"object","properties":{"region":{"type":"string","x-mcp-header":"Region"}}}`)},
+		func(_ context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+			return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: r.Extra.Header.Get("Mcp-Param-Region")}}}, nil
+		})
+	s := connectTo(t, newHost(t, eras["modern"](server)).url())
+	if _, err := s.Tools(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		r, err := s.Call(t.Context(), agent.CallRequest{Tool: "order", Arguments: json.RawMessage(`{"region":"north"}`)})
+		if err != nil || r.Text() != "north" {
+			t.Errorf("%+v, %v", r, err)
+		}
+		s.mu.Lock()
+		s.retire(s.current)
+		s.mu.Unlock()
 	}
 }
 

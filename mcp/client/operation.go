@@ -40,19 +40,46 @@ type answer[T any] struct {
 	err   error
 }
 
+// maxIdle is how many goroutines wait for the next operation. A new one would
+// have to grow its stack for each call of the SDK again.
+const maxIdle = 2
+
 // start runs fn apart, so that nobody needs to wait for it.
-func start[T any](fn func() (T, error)) <-chan answer[T] {
+func start[T any](s *Server, fn func() (T, error)) <-chan answer[T] {
 	came := make(chan answer[T], 1)
-	go func() {
+	job := func() {
 		v, err := fn()
 		came <- answer[T]{v, err}
-	}()
+	}
+	select {
+	case s.jobs <- job:
+	default:
+		go s.worker(job)
+	}
 	return came
 }
 
+// worker runs a job, and then others until the Server is closed, unless enough
+// workers wait already.
+func (s *Server) worker(job func()) {
+	for {
+		job()
+		if s.idle.Add(1) > maxIdle {
+			s.idle.Add(-1)
+			return
+		}
+		select {
+		case job = <-s.jobs:
+			s.idle.Add(-1)
+		case <-s.life.Done():
+			return
+		}
+	}
+}
+
 // bounded runs fn, and leaves it behind if it does not end soon after ctx.
-func bounded[T any](ctx context.Context, fn func() (T, error)) (T, error) {
-	came := start(fn)
+func bounded[T any](ctx context.Context, s *Server, fn func() (T, error)) (T, error) {
+	came := start(s, fn)
 	select {
 	case a := <-came:
 		return a.value, a.err

@@ -106,7 +106,7 @@ func judgeSilence(se *session, saw seen, err, cause error) verdict {
 	case saw.status != 0 && v.outcome == agent.OutcomeUnknown:
 		v.err = &failure{fmt.Sprintf("the server answered %d %s instead of a result", saw.status, http.StatusText(saw.status)), err}
 	default:
-		v.err = se.link.explain(err)
+		v.err = se.link.explain(saw.status, saw.network, err)
 	}
 	return v
 }

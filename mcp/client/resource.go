@@ -17,7 +17,7 @@ func (s *Server) ReadResource(ctx context.Context, uri string) (data []byte, mim
 		if err != nil {
 			return nil, "", err
 		}
-		found, err, drop := s.read(ctx, se, uri)
+		found, drop, err := s.read(ctx, se, uri)
 		s.release(se, drop)
 		if err == nil {
 			if found.Blob != nil {
@@ -33,21 +33,21 @@ func (s *Server) ReadResource(ctx context.Context, uri string) (data []byte, mim
 
 // read reads a resource in this session; drop says that the session is in
 // doubt.
-func (s *Server) read(ctx context.Context, se *session, uri string) (found *mcp.ResourceContents, err error, drop bool) {
+func (s *Server) read(ctx context.Context, se *session, uri string) (found *mcp.ResourceContents, drop bool, err error) {
 	ctx, done := s.operation(ctx, s.opts.ReadTimeout, fmt.Errorf("the server did not answer within %v", s.opts.ReadTimeout))
 	defer done()
 	x := &exchange{}
-	result, err := bounded(ctx, func() (*mcp.ReadResourceResult, error) {
+	result, err := bounded(ctx, s, func() (*mcp.ReadResourceResult, error) {
 		return se.sdk.ReadResource(withExchange(ctx, x), &mcp.ReadResourceParams{URI: uri})
 	})
 	saw := x.finish()
 	switch {
 	case err == nil && len(result.Contents) > 0 && result.Contents[0] != nil:
-		return result.Contents[0], nil, false
+		return result.Contents[0], false, nil
 	case err == nil:
-		return nil, errors.New("the server's answer holds no resource"), false
+		return nil, false, errors.New("the server's answer holds no resource")
 	case context.Cause(ctx) != nil:
-		return nil, context.Cause(ctx), !errors.Is(context.Cause(ctx), context.Canceled)
+		return nil, !errors.Is(context.Cause(ctx), context.Canceled), context.Cause(ctx)
 	}
-	return nil, se.explainRead(saw, err), saw.reply == nil || saw.status >= 300
+	return nil, saw.reply == nil || saw.status >= 300, se.explainRead(saw, err)
 }

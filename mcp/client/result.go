@@ -11,8 +11,8 @@ import (
 // decodeResult takes the result of tools/call apart without changing a byte of
 // its parts. What is no result of a tool is an error, never an empty success.
 func decodeResult(raw json.RawMessage) (agent.Result, error) {
-	var m map[string]json.RawMessage
-	if json.Unmarshal(raw, &m) != nil || m == nil {
+	m, ok := members(raw)
+	if !ok || !json.Valid(raw) {
 		return agent.Result{}, errors.New("the server's answer holds no result")
 	}
 	if kind := m["resultType"]; !isNull(kind) {
@@ -27,12 +27,12 @@ func decodeResult(raw json.RawMessage) (agent.Result, error) {
 			return agent.Result{}, errors.New("the server's answer cannot be read: isError is not true or false")
 		}
 	}
-	content, ok := m["content"]
-	if !ok && m["structuredContent"] == nil && !r.IsError {
+	content := m["content"]
+	if content == nil && m["structuredContent"] == nil && !r.IsError {
 		return agent.Result{}, errors.New("the server's answer holds no result")
 	}
 	if !isNull(content) {
-		if err := json.Unmarshal(content, &r.Content); err != nil {
+		if r.Content, ok = elements(content); !ok {
 			return agent.Result{}, errors.New("the server's answer cannot be read: its content is no list")
 		}
 	}

@@ -1,6 +1,7 @@
 package client
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -79,11 +80,8 @@ func (h *httpLink) observed(req *http.Request, x *exchange) (*http.Response, err
 	})
 	resp, err := h.base.RoundTrip(h.dressed(req, ctx))
 	h.outcome(statusOf(resp), err)
-	if err != nil {
-		return nil, err
-	}
-	x.answered(resp.StatusCode)
-	return h.guarded(resp, x), nil
+	x.answered(statusOf(resp), err)
+	return h.guarded(resp, x), err
 }
 
 // requestID reads the id from a request's body; nil for a notification.
@@ -92,11 +90,20 @@ func requestID(req *http.Request) (json.RawMessage, error) {
 	if err != nil {
 		return nil, err
 	}
-	var m struct {
-		ID json.RawMessage `json:"id"`
+	// The SDK writes the id first; only if it did otherwise, all must be read.
+	var begin [64]byte
+	n, _ := io.ReadFull(body, begin[:])
+	if rest, ok := bytes.CutPrefix(begin[:n], []byte(`{"jsonrpc":"2.0","id":`)); ok {
+		if i := bytes.IndexByte(rest, ','); i > 0 && rest[0] != '"' {
+			return bytes.Clone(rest[:i]), nil
+		}
 	}
-	err = json.NewDecoder(body).Decode(&m)
-	return m.ID, err
+	rest, err := io.ReadAll(body)
+	m, ok := members(append(begin[:n:n], rest...))
+	if err == nil && !ok {
+		err = errors.New("the request is no JSON object")
+	}
+	return bytes.Clone(m["id"]), err
 }
 
 func statusOf(resp *http.Response) int {

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"deskhand/agent"
@@ -98,6 +99,10 @@ type Server struct {
 	// work counts connects that run and sessions that are being closed.
 	work sync.WaitGroup
 
+	// jobs hands operations to idle workers, of which there are so many.
+	jobs chan func()
+	idle atomic.Int32
+
 	mu         sync.Mutex
 	closed     bool
 	sessions   map[*session]struct{} // all that are not being closed
@@ -138,7 +143,7 @@ func New(o Options) *Server {
 	if o.Version == "" {
 		o.Version = "dev"
 	}
-	s := &Server{opts: o, log: o.Logger.With("server", o.Name), sessions: map[*session]struct{}{}, state: State{Phase: PhaseIdle}}
+	s := &Server{opts: o, log: o.Logger.With("server", o.Name), jobs: make(chan func()), sessions: map[*session]struct{}{}, state: State{Phase: PhaseIdle}}
 	s.life, s.end = context.WithCancelCause(context.Background())
 	s.transport = newHTTPTransport(o)
 	return s

@@ -38,7 +38,7 @@ func (s *Server) Tools(ctx context.Context) (agent.ToolList, error) {
 		if err != nil {
 			return agent.ToolList{}, err
 		}
-		list, err, drop := s.list(ctx, se)
+		list, drop, err := s.list(ctx, se)
 		s.release(se, drop)
 		if err == nil || !drop || fresh || again || ctx.Err() != nil {
 			return list, err
@@ -49,20 +49,20 @@ func (s *Server) Tools(ctx context.Context) (agent.ToolList, error) {
 
 // list gives the kept list or reads a new one. drop says that the session is
 // in doubt.
-func (s *Server) list(ctx context.Context, se *session) (list agent.ToolList, err error, drop bool) {
+func (s *Server) list(ctx context.Context, se *session) (list agent.ToolList, drop bool, err error) {
 	se.mu.Lock()
 	generation := se.generation
 	if se.tools != nil && time.Since(se.listedAt) < maxListAge && se.announces() {
 		list = *se.tools
 		se.mu.Unlock()
 		list.Tools = slices.Clone(list.Tools)
-		return list, nil, false
+		return list, false, nil
 	}
 	se.mu.Unlock()
 
-	tools, err, drop := s.readTools(ctx, se)
+	tools, drop, err := s.readTools(ctx, se)
 	if err != nil {
-		return agent.ToolList{}, err, drop
+		return agent.ToolList{}, drop, err
 	}
 	list = agent.ToolList{Identity: se.link.identity, Tools: tools}
 	se.mu.Lock()
@@ -77,50 +77,50 @@ func (s *Server) list(ctx context.Context, se *session) (list agent.ToolList, er
 	s.mu.Lock()
 	s.mirrors = mirrors
 	s.mu.Unlock()
-	return list, nil, false
+	return list, false, nil
 }
 
 // readTools reads all pages.
-func (s *Server) readTools(ctx context.Context, se *session) (tools []agent.Tool, err error, drop bool) {
+func (s *Server) readTools(ctx context.Context, se *session) (tools []agent.Tool, drop bool, err error) {
 	ctx, done := s.operation(ctx, s.opts.ReadTimeout, fmt.Errorf("the server did not list its tools within %v", s.opts.ReadTimeout))
 	defer done()
 	names := map[string]bool{}
 	cursors := map[string]bool{}
 	for cursor, page := "", 0; ; page++ {
 		if page == maxPages || cursors[cursor] {
-			return nil, errors.New("the server's list of tools has no end; it must be mended there"), false
+			return nil, false, errors.New("the server's list of tools has no end; it must be mended there")
 		}
 		cursors[cursor] = true
 		raw, valid, next, err := s.readPage(ctx, se, cursor)
 		if err != nil {
-			return nil, err, true
+			return nil, true, err
 		}
 		found, err := decodeTools(raw, valid)
 		if err != nil {
-			return nil, err, false
+			return nil, false, err
 		}
 		for _, t := range found {
 			if names[t.Name] {
-				return nil, fmt.Errorf("the server lists the tool %s twice; it must be mended there", plain(t.Name)), false
+				return nil, false, fmt.Errorf("the server lists the tool %s twice; it must be mended there", plain(t.Name))
 			}
 			names[t.Name] = true
 		}
 		if tools = append(tools, found...); len(tools) > maxTools {
-			return nil, fmt.Errorf("the server lists more than %d tools", maxTools), false
+			return nil, false, fmt.Errorf("the server lists more than %d tools", maxTools)
 		}
 		if cursor = next; cursor == "" {
 			break
 		}
 	}
 	slices.SortFunc(tools, func(a, b agent.Tool) int { return cmp.Compare(a.Name, b.Name) })
-	return tools, nil, false
+	return tools, false, nil
 }
 
 // readPage reads one page: its raw result, the names that the SDK lets pass
 // (it drops tools whose header annotations are illegal), and the next cursor.
 func (s *Server) readPage(ctx context.Context, se *session, cursor string) (raw json.RawMessage, valid map[string]bool, next string, err error) {
 	x := &exchange{}
-	page, err := bounded(ctx, func() (*mcp.ListToolsResult, error) {
+	page, err := bounded(ctx, s, func() (*mcp.ListToolsResult, error) {
 		return se.sdk.ListTools(withExchange(ctx, x), &mcp.ListToolsParams{Cursor: cursor})
 	})
 	saw := x.finish()
@@ -167,7 +167,7 @@ func (se *session) explainRead(saw seen, err error) error {
 	if errors.Is(err, mcp.ErrConnectionClosed) {
 		return &failure{errSessionDied.Error(), err}
 	}
-	return se.link.explain(err)
+	return se.link.explain(saw.status, saw.network, err)
 }
 
 func (e *replyError) Error() string {
@@ -176,13 +176,17 @@ func (e *replyError) Error() string {
 
 // decodeTools decodes the tools of one page whose names are valid.
 func decodeTools(page json.RawMessage, valid map[string]bool) ([]agent.Tool, error) {
-	var result map[string]json.RawMessage
-	var raw []map[string]json.RawMessage
-	if json.Unmarshal(page, &result) != nil || json.Unmarshal(result["tools"], &raw) != nil {
+	result, ok := members(page)
+	raw, isArray := elements(result["tools"])
+	if !ok || !isArray || !json.Valid(page) {
 		return nil, errors.New("the server's list of tools cannot be read")
 	}
 	tools := make([]agent.Tool, 0, len(raw))
-	for _, m := range raw {
+	for _, one := range raw {
+		m, ok := members(one)
+		if !ok {
+			return nil, errors.New("the server lists a tool that is no object")
+		}
 		t, err := decodeTool(m)
 		if err != nil {
 			return nil, err
@@ -194,11 +198,10 @@ func decodeTools(page json.RawMessage, valid map[string]bool) ([]agent.Tool, err
 	return tools, nil
 }
 
-// decodeTool decodes one tool. It goes by exact keys: encoding/json would take
-// "INPUTSCHEMA" for "inputSchema".
+// decodeTool decodes one tool.
 func decodeTool(m map[string]json.RawMessage) (agent.Tool, error) {
 	var t agent.Tool
-	if json.Unmarshal(m["name"], &t.Name) != nil || t.Name == "" {
+	if json.Unmarshal(orNull(m["name"]), &t.Name) != nil || t.Name == "" {
 		return t, errors.New("the server lists a tool without a name")
 	}
 	bad := func(what string, err error) (agent.Tool, error) {

@@ -92,7 +92,9 @@ func TestPages(t *testing.T) {
 		list func(n int, cursor string) string
 		want string // names, or part of the error
 	}{
-		"two":    {func(n int, cursor string) string { return page(fmt.Sprint("t", 9-n), map[string]string{"": "c"}[cursor]) }, "t7 t8"},
+		"two": {func(n int, cursor string) string {
+			return page(fmt.Sprint("t", 9-n), map[string]string{"": "c"}[cursor])
+		}, "t7 t8"},
 		"a ring": {func(n int, _ string) string { return page(fmt.Sprint("t", n), "c") }, "has no end"},
 		"endless": {func(n int, _ string) string {
 			return page(fmt.Sprint("t", n), fmt.Sprint("c", n))

@@ -30,6 +30,8 @@ type link struct {
 	// onUnwatched is called, if the session sets it before connecting, when
 	// the server can no longer tell.
 	onUnwatched func()
-	// explain turns an error of the SDK's Connect into words.
-	explain func(error) error
+	// explain turns an error of the SDK into words, with the help of the status
+	// and the error of the network that belong to it; without both, those of
+	// the link's newest request count.
+	explain func(status int, network, err error) error
 }

@@ -40,9 +40,9 @@ func plain(text string) string {
 	return text
 }
 
-// explainConnect says why there is no session: from the newest answer that the
-// server gave or the newest error of the network, and else from the SDK's.
-func explainConnect(at string, authorized bool, status int, network, err error) error {
+// explain says why something failed: from the status that the server gave, or
+// from the error of the network, and else from the SDK's.
+func explain(at string, authorized bool, status int, network, err error) error {
 	if network != nil {
 		return explainNetwork(at, network)
 	}
