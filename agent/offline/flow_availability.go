@@ -287,7 +287,7 @@ func offerSlots(t *turn, r *request, slots []slot, text string) answer {
 	q.request = booking
 	for _, s := range firstOfEach(slots) {
 		start, ok := s.Start.instant()
-		if !ok {
+		if !ok || s.Technician.ID == "" {
 			continue
 		}
 		if !t.memory.wholeSlots && s.Suggested != nil {

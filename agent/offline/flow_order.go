@@ -145,7 +145,7 @@ func (t *turn) searchParts(query, job string) ([]part, bool) {
 	if done && got.ok() {
 		got.read(&list)
 	}
-	return list.Items, done
+	return slices.DeleteFunc(list.Items, func(p part) bool { return p.SKU == "" }), done
 }
 
 // partQuery is what to search for: the number, or measures and words.

@@ -1,6 +1,7 @@
 package offline
 
 import (
+	"slices"
 	"strings"
 	"time"
 )
@@ -53,6 +54,7 @@ func (t *turn) lookup(job string) (workOrder, outcome, bool) {
 		if read.WorkOrder.ID == "" {
 			read.WorkOrder.ID = job
 		}
+		read.WorkOrder.PartsNeeded = slices.DeleteFunc(read.WorkOrder.PartsNeeded, func(n neededPart) bool { return n.SKU == "" })
 	}
 	return read.WorkOrder, got, done
 }

@@ -96,6 +96,9 @@ func (q *question) react(t table, clauses []*clause) reaction {
 		if n >= 1 && n <= len(q.choices) {
 			return q.take(n - 1)
 		}
+		if q.slot == slotQuantity {
+			return q.filled(t, c) // "Order 5?" answered by "10"
+		}
 		return reaction{again: true}
 	}
 	if i, ok := ordinals[firstOf(without(texts, fillers...))]; ok && len(without(texts, fillers...)) == 1 && len(q.choices) > 1 {
