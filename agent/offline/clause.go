@@ -130,7 +130,8 @@ func (c *clause) markCues() {
 		for _, p := range list {
 			for i := range c.words {
 				for k := i; k < i+phraseAt(c.words, i, p); k++ {
-					if c.words[k].as == asNothing {
+					// A word that leads to a site ("who's on the bakery job") keeps doing so.
+					if c.words[k].as == asNothing && !slices.Contains(c.intent.preps, c.words[k].text) {
 						c.words[k].as = asCue
 					}
 				}

@@ -60,6 +60,9 @@ func (t *turn) fillBooking(r *request) {
 			r.job = m.job
 		}
 	}
+	if day, ok := m.offeredDay(t.now.Location()); ok && r.job != "" && r.job == m.offerJob && r.when.clockKnown() && !r.when.dayKnown() && len(r.when.days) == 0 {
+		r.when.day = day
+	}
 	if r.technician != "" || !pronoun {
 		return
 	}

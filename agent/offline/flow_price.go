@@ -77,12 +77,13 @@ func quoteText(q quote, sku string) string {
 	supply := orEmpty("From ", clean(q.Supplier.Name, 80), q.Supplier.Name != "")
 	supply += orEmpty(", ", count(q.LeadDays, "working day"), q.LeadDays > 0)
 	supply += orEmpty(", would arrive ", dayOf(q.Expected), q.Expected != nil)
+	warnings := slices.DeleteFunc(slices.Clone(q.Warnings), func(w warning) bool { return w.Code == "own_stock_available" }) // said below
 	var subs []string
 	for _, p := range q.Substitutes {
 		subs = append(subs, partName(p)+" "+p.Price.String())
 	}
 	return lines(line+orEmpty("; ", clean(q.Part.DiffersBy, 80), q.Part.DiffersBy != "")+".", total, orEmpty("", supply+".", supply != ""),
-		stockText(q.Stock), orEmpty("Could stand in: ", strings.Join(subs, "; ")+".", len(subs) > 0), warningLines(q.Warnings))
+		stockText(q.Stock), orEmpty("Could stand in: ", strings.Join(subs, "; ")+".", len(subs) > 0), warningLines(warnings))
 }
 
 func stockText(all []stock) string {

@@ -168,11 +168,12 @@ func readIntents() []*intent {
 			},
 		},
 		{
-			name: "price", run: runPrice, context: false, preps: []string{"at"},
+			name: "price", run: runPrice, preps: []string{"at"}, not: slices.Concat(anyoneWords, []string{"tech", "technician"}),
+			starts: []string{"i need a", "i need an", "i need the", "we need a", "we need an", "we need the", "looking for"},
 			any: []string{
 				"price", "prices", "cost", "costs", "how much", "do we have", "have we got", "do we stock", "in stock", "stock", "what fits", "which fits",
 				"what part", "which part", "compare", "difference between", "replacement", "replacements", "replace", "substitute", "substitutes", "alternative", "alternatives",
-				"instead of", "find part", "search part", "search parts", "find parts", "look up part", "how many", "quote",
+				"instead of", "fits", "find part", "search part", "search parts", "find parts", "look up part", "how many", "quote",
 			},
 		},
 		{

@@ -3,6 +3,7 @@ package offline
 import (
 	"slices"
 	"strings"
+	"time"
 )
 
 // staleAfter is how many lines later a job, part or person that nobody
@@ -99,6 +100,25 @@ func (m *memory) observe(o outcome) {
 		o.read(&got)
 		m.person, m.offered = got.Visit.Technician, nil
 	}
+}
+
+// offeredDay is the day of the free slots that the answer just before showed, if
+// they were all on one: "book sam 8-10" means that day.
+func (m *memory) offeredDay(zone *time.Location) (time.Time, bool) {
+	var day time.Time
+	for _, s := range m.offered {
+		start, ok := s.Start.instant()
+		if !ok || m.offerAge != 1 {
+			return day, false
+		}
+		y, mon, d := start.In(zone).Date()
+		this := time.Date(y, mon, d, 0, 0, 0, 0, zone)
+		if !day.IsZero() && !day.Equal(this) {
+			return day, false
+		}
+		day = this
+	}
+	return day, !day.IsZero()
 }
 
 // fillJob finds the job that a request without one means: one of the list that

@@ -254,6 +254,9 @@ func TestIntents(t *testing.T) {
 		"move it to 3":                                "move",
 		"cancel 7001":                                 "cancel",
 		"note on 7001: bring tea":                     "note",
+		"whos on the bakery job":                      "status",
+		"which heater fits 7001":                      "price",
+		"i need a heater for 7001":                    "price",
 		"help":                                        "help",
 	} {
 		got := ""
@@ -273,6 +276,7 @@ func TestNamesAndSites(t *testing.T) {
 		{"put Łukasz on 1042 at 10 today", "", "lukasz"},
 		{"book imke van der loosten for the tea hall friday 8-10", "tea hall", "imke van der loosten"},
 		{"whats wrong at the baths", "baths", "wrong"},
+		{"whos on the bakery job", "bakery", ""},
 		{"what fits the oven at the bakery, top element", "bakery", "oven top element"},
 		{"order two belts for the dock works", "dock works", "belts"},
 		{"anyone for gas heating at mossbank tomorrow pm", "mossbank", "gas heating"},

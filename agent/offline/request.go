@@ -24,10 +24,8 @@ type request struct {
 
 	// technician is a name as said, or an id.
 	technician string
-	// someone is set where any technician will do.
-	someone bool
-	when    when
-	terse   bool
+	when       when
+	terse      bool
 }
 
 // newRequests makes the requests of a clause: one, or one for each job.
