@@ -220,6 +220,8 @@ type box struct {
 	ink    ansi.Style
 	inner  int
 	out    []string
+	// bare leaves the frame away: one line for each thing that is said.
+	bare bool
 }
 
 func newBox(c canvas, focused bool) *box {
@@ -249,6 +251,10 @@ func (b *box) head(title, tag string) {
 
 // put adds one line that fits.
 func (b *box) put(line string) {
+	if b.bare {
+		b.out = append(b.out, indent+line)
+		return
+	}
 	v := paint(b.ink, b.frame.v)
 	b.out = append(b.out, v+" "+pad(line, b.inner)+" "+v)
 }
@@ -256,6 +262,10 @@ func (b *box) put(line string) {
 // row puts two texts at both ends of a line, or under each other where they do
 // not fit beside each other.
 func (b *box) row(left, right string) {
+	if b.bare {
+		b.put(strings.TrimLeft(joinParts([]string{strings.TrimLeft(left, " "), right}), " "))
+		return
+	}
 	if gap := b.inner - ansi.StringWidth(left) - ansi.StringWidth(right); right != "" && gap >= 2 {
 		b.put(left + strings.Repeat(" ", gap) + right)
 		return
@@ -268,7 +278,7 @@ func (b *box) row(left, right string) {
 
 // text wraps a text; lines after the first keep its indent.
 func (b *box) text(text string) {
-	if ansi.StringWidth(text) <= b.inner {
+	if b.bare || ansi.StringWidth(text) <= b.inner {
 		b.put(text)
 		return
 	}
@@ -299,6 +309,10 @@ func (b *box) warning(text string, grave bool) {
 	ink := b.canvas.styles.warn
 	if grave {
 		ink = b.canvas.styles.danger
+	}
+	if b.bare {
+		b.put("Warning: " + text)
+		return
 	}
 	for i, line := range wrap(text, b.inner-len(indent)) {
 		mark := "! "

@@ -261,8 +261,7 @@ func (k card) general(b *box) {
 // empty for other cards.
 func (k card) override() (label string, accepted []string) {
 	if q, _, ok := readQuote(k.approval); ok && len(q.Duplicates) > 0 {
-		total := amount(q.Line.Total)
-		return "Ordered before. Type the total to order again: ", []string{total, strings.Replace(total, ".", ",", 1)}
+		return "Ordered before. Type the total to order again: ", totals(q)
 	}
 	var args struct {
 		Override  []string `json:"override"`
