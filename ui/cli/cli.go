@@ -52,8 +52,8 @@ func newRoot(o *options) *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error { return runConsole(cmd.Context(), *o) },
 	}
 	o.addTo(root)
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error {
-		return &usageError{fmt.Errorf("%w; see deskhand --help", err)}
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return &usageError{fmt.Errorf("%w; see %s --help", err, cmd.CommandPath())}
 	})
 	root.AddCommand(
 		newAsk(o), newApprovals(o), newApprove(o), newDeny(o), newSettle(o), newContinue(o), newAbort(o),

@@ -33,7 +33,11 @@ func checkKeys(text []byte, tree keyTree) ([]unknownKey, error) {
 	if len(bytes.TrimSpace(text)) == 0 {
 		return nil, errors.New("the file is empty; write {} for the defaults")
 	}
-	if err := w.value("", tree, false); err != nil {
+	err := w.value("", tree, false)
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return nil, errors.New("the file ends in the middle")
+	}
+	if err != nil {
 		return nil, positioned(text, err)
 	}
 	if _, err := w.decoder.Token(); !errors.Is(err, io.EOF) {
@@ -51,9 +55,6 @@ type keyWalk struct {
 func (w *keyWalk) value(path string, tree keyTree, tolerant bool) error {
 	token, err := w.decoder.Token()
 	if err != nil {
-		if errors.Is(err, io.EOF) {
-			return errors.New("the file ends in the middle")
-		}
 		return err
 	}
 	delim, ok := token.(json.Delim)
