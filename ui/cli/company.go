@@ -150,7 +150,9 @@ func readCompany(ctx context.Context, s *client.Server) (company, error) {
 	if err := json.Unmarshal(text, &c); err != nil {
 		return c, fmt.Errorf("what %s says of the company cannot be read: %w", s.Name(), err)
 	}
-	c.Offset = time.Until(c.Now).Round(time.Second)
+	// The resource gives whole seconds, so the clock behind it is up to a second
+	// ahead; a desk that starts at 09:00 must not begin at 08:59.
+	c.Offset = time.Until(c.Now).Round(time.Second) + time.Second
 	return c, nil
 }
 

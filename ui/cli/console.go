@@ -16,7 +16,25 @@ func runConsole(ctx context.Context, o options) error {
 		return err
 	}
 	defer d.close()
+	if d.options.plain || !o.terminal() {
+		return d.runPlain(ctx)
+	}
 	return console.Run(ctx, d.consoleOptions())
+}
+
+// runPlain reads lines and answers them. It knows the company before the first
+// line, so that the first "tomorrow" is the company's.
+func (d *desk) runPlain(ctx context.Context) error {
+	d.meetCompany(ctx)
+	screen := d.consoleOptions()
+	report, err := console.RunPlain(ctx, console.PlainOptions{
+		Engine: d.engine, In: d.options.in, Out: d.options.out, Interactive: d.options.terminal(),
+		Company: screen.Company, Now: screen.Now, User: screen.User, Notices: d.notices, Start: d.engine.Resume,
+	})
+	if err != nil || report.TurnID == "" {
+		return err
+	}
+	return statusExit(report)
 }
 
 // consoleOptions wires the desk to a screen.

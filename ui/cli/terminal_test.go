@@ -3,6 +3,7 @@
 package cli_test
 
 import (
+	"errors"
 	"os"
 	"os/exec"
 	"strings"
@@ -32,10 +33,11 @@ func (s *shell) open() *terminal {
 	s.t.Helper()
 	cmd := s.command()
 	cmd.Env = append(cmd.Env, "TERM=tmux-256color")
-	master, err := pty.StartWithSize(cmd, &pty.Winsize{Cols: 100, Rows: 40})
+	opened, err := pty.StartWithSize(cmd, &pty.Winsize{Cols: 100, Rows: 40})
 	if err != nil {
 		s.t.Fatal(err)
 	}
+	master := pollable(s.t, opened)
 	x := &terminal{t: s.t, cmd: cmd, master: master, screen: vt.NewSafeEmulator(100, 40), gone: make(chan struct{})}
 	x.pumps.Go(func() { pump(master.Read, x.screen.Write) })
 	go pump(x.screen.Read, master.Write) // the emulator answers what the program asks; it ends with the process
@@ -51,6 +53,22 @@ func (s *shell) open() *terminal {
 		_ = x.screen.Close()
 	})
 	return x
+}
+
+// pollable gives the same end of the terminal in a form that Close really
+// closes, also while somebody reads: only then does the program see the
+// terminal go.
+func pollable(t *testing.T, f *os.File) *os.File {
+	t.Helper()
+	fd, err := syscall.Dup(int(f.Fd()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(syscall.SetNonblock(fd, true), f.Close()); err != nil {
+		t.Fatal(err)
+	}
+	syscall.CloseOnExec(fd)
+	return os.NewFile(uintptr(fd), "terminal")
 }
 
 func pump(read, write func([]byte) (int, error)) {
