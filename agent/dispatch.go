@@ -57,6 +57,11 @@ func (e *Engine) execute(ctx context.Context, box *Toolbox, c Call) (goOn bool, 
 		result, failure = e.sendCall(stoppable, box, c)
 	}
 	e.tell(Happening{Kind: ToolFinished, Conversation: c.Conversation, Turn: c.Turn, Call: c.ID})
+	if failure != nil && ctx.Err() != nil && c.ReadOnly && c.Free() {
+		// That the program was told to stop is no answer: whoever goes on with
+		// the turn reads again.
+		return false, ctx.Err()
+	}
 	// Whatever the caller wants meanwhile, an outcome is always kept.
 	ctx = context.WithoutCancel(ctx)
 	for range keepTries {
