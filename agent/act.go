@@ -23,6 +23,10 @@ func (e *Engine) act(ctx context.Context, s Snapshot) (goOn bool, err error) {
 	}
 	var reads, writes, asks []Call
 	for _, c := range s.Calls {
+		if c.State == CallApproved && c.Free() && !e.stillFree(box, &c, past) {
+			asks = append(asks, c)
+			continue
+		}
 		switch {
 		case c.State == CallApproved && c.Free() && c.ReadOnly:
 			reads = append(reads, c)
@@ -53,6 +57,26 @@ func (e *Engine) act(ctx context.Context, s Snapshot) (goOn bool, err error) {
 		err = ctx.Err()
 	}
 	return thinking, err
+}
+
+// stillFree reads today's rules for a call that another start of the engine let
+// run: they may have become stricter since. Nothing is ever loosened. A call
+// that ran under a ceiling was counted then and only a refusal stops it.
+func (e *Engine) stillFree(box *Toolbox, c *Call, past history) bool {
+	if c.Owner == e.owner {
+		return true
+	}
+	in := PolicyInput{Tool: c.Tool, Args: c.Requested, Call: c.ID, Conversation: past.texts}
+	if entry, err := box.Resolve(c.Tool); err == nil {
+		in.Spends = entry.Tool.Desk.Spends
+	}
+	verdict := e.policy.Verdict(in)
+	if verdict.Decision == DecisionRun || c.Verdict.Ceiling != nil && verdict.Decision != DecisionRefuse {
+		return true
+	}
+	verdict.Fixed = true
+	c.Verdict = verdict
+	return false
 }
 
 // runReads runs free reads, a few at once. Each commits only its result: a read
@@ -109,7 +133,7 @@ func (e *Engine) putUp(ctx context.Context, box *Toolbox, c Call, s Snapshot, pa
 	runs := false
 	goOn, err := e.change(ctx, c.ID, func(tx Tx, stored *Call) ([]AuditLine, error) {
 		runs = false
-		if stored.State != CallProposed {
+		if stored.State != CallProposed && !(stored.State == CallApproved && stored.Free()) {
 			return nil, errSkip
 		}
 		if p.refused != nil {
@@ -141,6 +165,9 @@ func (e *Engine) putUp(ctx context.Context, box *Toolbox, c Call, s Snapshot, pa
 // it, and ceilings always are. What has to ask, asks.
 func (e *Engine) secondLook(p preparation, box *Toolbox, past history) Verdict {
 	first := p.call.Verdict
+	if first.Decision == DecisionRefuse {
+		return first
+	}
 	entry, err := box.Resolve(p.call.Tool)
 	if err != nil || p.refused != nil || p.approval.Preview == nil {
 		return first

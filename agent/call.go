@@ -158,8 +158,9 @@ type Call struct {
 	Approval ApprovalID `json:"approval,omitempty"`
 
 	State CallState `json:"state"`
-	// Owner, Attempt, SentAt and Deadline belong to the newest dispatch.
-	Owner    OwnerID   `json:"owner,omitempty"`
+	// Owner is the engine that proposed the call, then the one that sent it.
+	Owner OwnerID `json:"owner,omitempty"`
+	// Attempt, SentAt and Deadline belong to the newest dispatch.
 	Attempt  int       `json:"attempt,omitempty"`
 	SentAt   time.Time `json:"sentAt,omitzero"`
 	Deadline time.Time `json:"deadline,omitzero"`

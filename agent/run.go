@@ -192,6 +192,7 @@ func (e *Engine) commitCalls(ctx context.Context, s Snapshot, box *Toolbox, past
 		var lines []AuditLine
 		for _, p := range proposals {
 			c := p.call
+			c.Owner = e.owner
 			lines = append(lines, auditLine(AuditProposed, c, nil, now))
 			if p.ask != nil {
 				if err := openApproval(tx, &c, *p.ask, now); err != nil {
