@@ -42,14 +42,14 @@ const patience = time.Minute
 
 // shell is a home with its environment, in which commands run one by one.
 type shell struct {
-	t    *testing.T
+	t    testing.TB
 	home string
 	env  []string
 	// flags stand before every command.
 	flags []string
 }
 
-func newShell(t *testing.T) *shell {
+func newShell(t testing.TB) *shell {
 	t.Helper()
 	dir := t.TempDir()
 	home := filepath.Join(dir, "home")
@@ -115,7 +115,7 @@ func (s *shell) decode(into any, code int, args ...string) {
 	decodeOne(s.t, s.expect(code, args...).out, into)
 }
 
-func decodeOne(t *testing.T, text string, into any) {
+func decodeOne(t testing.TB, text string, into any) {
 	t.Helper()
 	decoder := json.NewDecoder(strings.NewReader(text))
 	if err := decoder.Decode(into); err != nil {
@@ -159,7 +159,7 @@ func (o outcome) quiet(t *testing.T) {
 }
 
 // until waits for a condition, looking at it again and again.
-func until(t *testing.T, what string, condition func() bool) {
+func until(t testing.TB, what string, condition func() bool) {
 	t.Helper()
 	deadline := time.Now().Add(patience)
 	for !condition() {

@@ -89,7 +89,7 @@ func (v *server) configure(addr string) *shell {
 // wire stands between a desk and its server, and fails where the test wants it
 // to. It hears which tool is called.
 type wire struct {
-	t        *testing.T
+	t        testing.TB
 	upstream string
 	addr     string
 

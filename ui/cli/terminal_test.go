@@ -20,7 +20,7 @@ import (
 // terminal is the program in a pseudo-terminal, with a person's eyes on the
 // screen and hands on the keys.
 type terminal struct {
-	t      *testing.T
+	t      testing.TB
 	cmd    *exec.Cmd
 	master *os.File
 	screen *vt.SafeEmulator
@@ -58,7 +58,7 @@ func (s *shell) open() *terminal {
 // pollable gives the same end of the terminal in a form that Close really
 // closes, also while somebody reads: only then does the program see the
 // terminal go.
-func pollable(t *testing.T, f *os.File) *os.File {
+func pollable(t testing.TB, f *os.File) *os.File {
 	t.Helper()
 	fd, err := syscall.Dup(int(f.Fd()))
 	if err != nil {
