@@ -15,11 +15,21 @@ import (
 type seen struct {
 	approval agent.ApprovalID
 	stands   standing
+	attempt  int
 	width    int
 	// lines are the card's first lines that have been in view.
 	lines int
 	// whole says that all lines were, and that the last one is now.
 	whole bool
+}
+
+func seenOf(k card) seen {
+	return seen{approval: k.approval.ID, stands: k.stands(), attempt: k.call.Attempt}
+}
+
+// same reports whether the card still asks what it asked.
+func (s seen) same(k card) bool {
+	return s.approval == k.approval.ID && s.stands == k.stands() && s.attempt == k.call.Attempt
 }
 
 // note is told what is on the screen after each frame.
@@ -58,7 +68,7 @@ func (m *Model) enterCards() tea.Cmd {
 // land gives the keyboard to a card and starts the guard.
 func (m *Model) land(k *cardCell) {
 	m.focus, m.choice = k.id(), false
-	m.view = seen{approval: k.card.approval.ID, stands: k.card.stands()}
+	m.view = seenOf(k.card)
 	m.guard.land()
 	m.refreshCards()
 	m.fitList() // what the card has room for depends on what else is shown

@@ -190,7 +190,11 @@ func members(object json.RawMessage) []member {
 	if unmarshal(object, &fields) != nil {
 		return []member{{"arguments", quoted(object)}}
 	}
-	var out []member
+	return membersOf(fields)
+}
+
+func membersOf(fields map[string]json.RawMessage) []member {
+	out := make([]member, 0, len(fields))
 	for _, name := range slices.Sorted(maps.Keys(fields)) {
 		out = append(out, member{safeLine(name, evidence), quoted(fields[name])})
 	}
@@ -198,28 +202,34 @@ func members(object json.RawMessage) []member {
 }
 
 // quoted writes a JSON value on one line; a string is quoted so that control
-// and format characters, and its ends, can be seen.
+// and format characters, and its ends, can be seen. What is no JSON is shown as
+// it is.
 func quoted(raw json.RawMessage) string {
-	var text string
-	if unmarshal(raw, &text) == nil && len(raw) > 0 && raw[0] == '"' {
-		return safe(strconv.QuoteToGraphic(text), evidence)
+	var value any
+	if unmarshal(raw, &value) != nil {
+		return safeLine(string(raw), evidence)
 	}
-	var list []json.RawMessage
-	if len(raw) > 0 && raw[0] == '[' && unmarshal(raw, &list) == nil {
+	switch v := value.(type) {
+	case string:
+		return safe(strconv.QuoteToGraphic(v), evidence)
+	case []any:
+		var list []json.RawMessage
+		_ = json.Unmarshal(raw, &list) // it is a list
 		parts := make([]string, len(list))
 		for i := range list {
 			parts[i] = quoted(list[i])
 		}
 		return "[" + strings.Join(parts, ", ") + "]"
-	}
-	if len(raw) > 0 && raw[0] == '{' {
+	case map[string]any:
+		var fields map[string]json.RawMessage
+		_ = json.Unmarshal(raw, &fields) // it is an object
 		parts := []string{}
-		for _, m := range members(raw) {
+		for _, m := range membersOf(fields) {
 			parts = append(parts, m.name+": "+m.value)
 		}
 		return "{" + strings.Join(parts, ", ") + "}"
 	}
-	return safe(string(raw), evidence)
+	return safeLine(string(raw), evidence)
 }
 
 func unmarshal(raw json.RawMessage, v any) error {

@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -82,6 +83,8 @@ type scriptedSource struct {
 	answer func(agent.CallRequest) (agent.Result, error)
 	down   error
 	quote  string
+	// failQuote lets the preview fail in a way that passes.
+	failQuote bool
 }
 
 func (s *scriptedSource) Name() string { return "work-orders" }
@@ -110,10 +113,13 @@ func (s *scriptedSource) Tools(context.Context) (agent.ToolList, error) {
 func (s *scriptedSource) Call(_ context.Context, r agent.CallRequest) (agent.Result, error) {
 	s.mu.Lock()
 	s.counts[r.Tool]++
-	answer, quote, down := s.answer, s.quote, s.down
+	answer, quote, down, fail := s.answer, s.quote, s.down, s.failQuote
 	s.mu.Unlock()
 	if down != nil {
 		return agent.Result{}, &agent.CallError{Outcome: agent.OutcomeNotSent, Server: "work-orders", Err: down}
+	}
+	if fail && r.Tool == "quote_part" {
+		return *agent.TextResult("the supplier's price list is being loaded", true), nil
 	}
 	if r.Tool == "quote_part" {
 		return agent.Result{Structured: json.RawMessage(quote), Content: agent.TextResult("quoted", false).Content}, nil
@@ -163,7 +169,7 @@ type pilot struct {
 	source *scriptedSource
 	facts  chan tea.Msg
 	clock  time.Duration
-	bells  int
+	bells  atomic.Int32
 	quit   bool
 	now    time.Time
 	ctx    context.Context
@@ -175,8 +181,8 @@ func newPilot(t *testing.T, width, height int) *pilot {
 	t.Helper()
 	p := &pilot{
 		t: t, model: &scriptedModel{}, source: &scriptedSource{counts: map[string]int{}, quote: quoteJSON},
-		store: state.New(memory.New()), facts: make(chan tea.Msg, 1000),
-		now: time.Date(2026, 12, 1, 9, 4, 0, 0, time.FixedZone("CET", 3600)),
+		store: state.New(memory.New()),
+		now:   time.Date(2026, 12, 1, 9, 4, 0, 0, time.FixedZone("CET", 3600)),
 	}
 	p.start("owner-1", width, height)
 	return p
@@ -217,7 +223,7 @@ func (p *pilot) start(owner agent.OwnerID, width, height int) {
 	if err := p.engine.Mark(ctx, nil); err != nil {
 		p.t.Fatal(err)
 	}
-	p.ctx = ctx
+	p.ctx, p.facts = ctx, make(chan tea.Msg, 1000)
 	p.m = New(ctx, Options{
 		Engine:      p.engine,
 		Company:     func() Company { return Company{Name: "Quillmoor Service", Demo: true, Clock: "demo"} },
@@ -228,7 +234,7 @@ func (p *pilot) start(owner agent.OwnerID, width, height int) {
 		ConfigPath:  "/home/desk/.config/deskhand/deskhand.json",
 		ConfigBlock: "{\n  \"mcpServers\": {}\n}",
 	})
-	p.m.bell = func() { p.bells++ }
+	p.m.bell = func() { p.bells.Add(1) }
 	p.quit = false
 	p.clock = time.Hour
 	p.m.Update(tea.WindowSizeMsg{Width: width, Height: height})
@@ -240,30 +246,37 @@ func (p *pilot) run(cmd tea.Cmd) {
 	if cmd == nil {
 		return
 	}
-	go func() { p.bring(cmd()) }()
+	out := p.out()
+	go func() { out(cmd()) }()
 }
 
-func (p *pilot) bring(msg tea.Msg) {
-	switch v := reflect.ValueOf(msg); {
-	case msg == nil:
-	case v.Kind() == reflect.Slice && v.Type().Elem() == reflect.TypeFor[tea.Cmd]():
-		sequence := !v.Type().AssignableTo(reflect.TypeFor[tea.BatchMsg]())
-		for i := range v.Len() {
-			cmd := v.Index(i).Interface().(tea.Cmd)
-			switch {
-			case cmd == nil:
-			case sequence:
-				p.bring(cmd())
-			default:
-				p.run(cmd)
+// out gives the way back for what commands bring to the console of now.
+func (p *pilot) out() func(tea.Msg) {
+	ctx, facts := p.ctx, p.facts
+	var bring func(msg tea.Msg)
+	bring = func(msg tea.Msg) {
+		switch v := reflect.ValueOf(msg); {
+		case msg == nil:
+		case v.Kind() == reflect.Slice && v.Type().Elem() == reflect.TypeFor[tea.Cmd]():
+			sequence := !v.Type().AssignableTo(reflect.TypeFor[tea.BatchMsg]())
+			for i := range v.Len() {
+				cmd := v.Index(i).Interface().(tea.Cmd)
+				switch {
+				case cmd == nil:
+				case sequence:
+					bring(cmd())
+				default:
+					go func() { bring(cmd()) }()
+				}
+			}
+		default:
+			select {
+			case facts <- msg:
+			case <-ctx.Done():
 			}
 		}
-	default:
-		select {
-		case p.facts <- msg:
-		case <-p.ctx.Done():
-		}
 	}
+	return bring
 }
 
 func (p *pilot) update(msg tea.Msg) {
@@ -292,7 +305,12 @@ func (p *pilot) until(what string, holds func() bool) {
 
 func (p *pilot) untilText(text string) {
 	p.t.Helper()
-	p.until(fmt.Sprintf("%q", text), func() bool { return strings.Contains(p.screen(), text) })
+	p.until(fmt.Sprintf("%q", text), func() bool { return p.says(text) })
+}
+
+// says reports whether the screen says something, wherever its lines break.
+func (p *pilot) says(text string) bool {
+	return strings.Contains(strings.Join(strings.Fields(p.screen()), " "), strings.Join(strings.Fields(text), " "))
 }
 
 // rest lets 500 ms of quiet pass.
@@ -347,6 +365,12 @@ func (p *pilot) screen() string {
 		lines[i] = strings.TrimRight(lines[i], " ")
 	}
 	return strings.Join(lines, "\n")
+}
+
+// ready goes to the card and waits until it takes decisions.
+func (p *pilot) ready() {
+	p.press("tab")
+	p.rest()
 }
 
 // card brings up the card of an order.

@@ -82,18 +82,22 @@ func (m *Model) followFocus() {
 		return
 	}
 	k := m.open.card(m.focus)
-	if k != nil {
-		if k.card.approval.ID == m.view.approval && k.card.stands() == m.view.stands {
-			return
-		}
+	if k != nil && m.view.same(k.card) {
+		return
+	}
+	if k != nil && k.card.call.Attempt == m.view.attempt {
 		m.closeField("The card changed, so nothing was decided.")
 		m.land(k)
 		return
 	}
+	// Decided, or sent and come back: whether its sending was seen on the screen
+	// must make no difference.
 	m.closeField("The card was decided meanwhile.")
-	if next := m.open.after("", 1); next != nil {
-		m.land(next)
-		return
+	for _, next := range m.open.cards {
+		if next.id() != m.focus {
+			m.land(next)
+			return
+		}
 	}
 	m.toComposer()
 	m.list.toEnd()

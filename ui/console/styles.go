@@ -1,6 +1,7 @@
 package console
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/charmbracelet/x/ansi"
@@ -77,7 +78,7 @@ func paint(s ansi.Style, text string) string {
 // wrap breaks safe text into lines of at most width cells. It gives at least
 // one line, and none ends in a space.
 func wrap(text string, width int) []string {
-	lines := strings.Split(ansi.Wrap(text, max(1, width), ""), "\n")
+	lines := wrapPlain(text, max(1, width))
 	styled := strings.Contains(text, "\x1b")
 	open := ""
 	for i := range lines {
@@ -87,6 +88,28 @@ func wrap(text string, width int) []string {
 		}
 	}
 	return lines
+}
+
+// wrapPlain wraps at spaces. The library lets a line with leading spaces grow
+// too long; such a line is broken where the width ends.
+func wrapPlain(text string, width int) []string {
+	lines := strings.Split(ansi.Wrap(text, width, ""), "\n")
+	if !slices.ContainsFunc(lines, func(line string) bool { return ansi.StringWidth(line) > width }) {
+		return lines
+	}
+	var out []string
+	for _, line := range lines {
+		for ansi.StringWidth(line) > width {
+			head := ansi.Truncate(line, width, "")
+			if rest := strings.TrimPrefix(line, head); head == "" || rest == line || strings.Contains(line, "\x1b") {
+				break // a character wider than the width, or a style in the way
+			} else {
+				out, line = append(out, head), rest
+			}
+		}
+		out = append(out, line)
+	}
+	return out
 }
 
 // closeStyle makes a line of a wrapped text end without a style and begin with
