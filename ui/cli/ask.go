@@ -41,7 +41,7 @@ func newAsk(o *options) *cobra.Command {
 	}
 	addJSON(cmd, &asJSON)
 	cmd.Flags().BoolVar(&queue, "queue", false, "put the message behind a turn that waits")
-	cmd.Flags().StringVar(&conversation, "conversation", "", "ask in the conversation with this `ID` instead of a new one")
+	cmd.Flags().StringVar(&conversation, "conversation", "", "ask in the conversation `ID` instead of a new one")
 	return cmd
 }
 

@@ -42,7 +42,12 @@ func newRoot(o *options) *cobra.Command {
 		Long: "Deskhand is a terminal console for a field-service dispatcher. Looking things up and booking\n" +
 			"visits just happens. Spending money waits at a card until you press a key. What waits is on\n" +
 			"disk: close the terminal, start again, and the same decision is there.\n\n" +
-			"Without a terminal it reads lines and answers them.",
+			"Without a terminal it reads lines and answers them.\n\n" +
+			"Exit codes: 0 done, 1 failed, 2 a mistake on the command line or in the configuration,\n" +
+			"3 a decision waits, 4 it is not known what a call did.",
+		Example: `  deskhand
+  deskhand ask "order a 3 kW heating element for WO-1044"
+  deskhand approve A-1`,
 		Args:          noArguments,
 		SilenceErrors: true,
 		SilenceUsage:  true,
@@ -60,7 +65,17 @@ func newRoot(o *options) *cobra.Command {
 		newConversations(o), newShow(o), newAudit(o), newWorkOrders(o), newConfig(o), newDoctor(o),
 	)
 	root.SetHelpCommand(newHelp())
+	wordHelp(root)
 	return root
+}
+
+// wordHelp gives the help flag of a command and of all below it our words.
+func wordHelp(cmd *cobra.Command) {
+	cmd.InitDefaultHelpFlag()
+	cmd.Flags().Lookup("help").Usage = "say what this does"
+	for _, below := range cmd.Commands() {
+		wordHelp(below)
+	}
 }
 
 // newHelp is the help command; unlike cobra's it does not take a command that

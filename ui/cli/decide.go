@@ -31,7 +31,7 @@ func newApprove(o *options) *cobra.Command {
 			})
 		},
 	}
-	cmd.Flags().StringVar(&r.Note, "note", "", "`TEXT` to keep with the decision")
+	cmd.Flags().StringVar(&r.Note, "note", "", "keep `TEXT` with the decision")
 	addJSON(cmd, &asJSON)
 	return cmd
 }
@@ -54,7 +54,7 @@ func newDeny(o *options) *cobra.Command {
 			})
 		},
 	}
-	cmd.Flags().StringVar(&r.Note, "reason", "", "`TEXT` that says why; the assistant hears it word for word")
+	cmd.Flags().StringVar(&r.Note, "reason", "", "give `TEXT` as the reason; the assistant hears it word for word")
 	addJSON(cmd, &asJSON)
 	return cmd
 }
@@ -79,7 +79,7 @@ func newSettle(o *options) *cobra.Command {
 			return withDesk(cmd, o, func(ctx context.Context, d *desk) error { return d.settle(ctx, args[0], r, asJSON) })
 		},
 	}
-	cmd.Flags().StringVar(&note, "note", "", "`TEXT` that says how it is known")
+	cmd.Flags().StringVar(&note, "note", "", "say with `TEXT` how it is known")
 	addJSON(cmd, &asJSON)
 	return cmd
 }

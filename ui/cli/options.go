@@ -34,13 +34,13 @@ const (
 // addTo declares the flags.
 func (o *options) addTo(root *cobra.Command) {
 	flags := root.PersistentFlags()
-	flags.StringVar(&o.home, "home", "", "`DIR` that holds everything (env DESKHAND_HOME)")
-	flags.StringVar(&o.config, "config", "", "configuration `FILE` (default deskhand.json in the configuration folder)")
-	flags.StringVar(&o.model, "model", "", "`NAME` of the model: offline, the built-in one")
-	flags.StringVar(&o.store, "store", storeBolt, "`KIND` of store: bolt, or memory, which keeps nothing")
-	flags.StringVar(&o.user, "user", "", "`ID` of the desk user in whose name to act (default: the first of the book)")
+	flags.StringVar(&o.home, "home", "", "keep everything in `DIR` (env DESKHAND_HOME)")
+	flags.StringVar(&o.config, "config", "", "read the configuration from `FILE` (default deskhand.json in the configuration folder)")
+	flags.StringVar(&o.model, "model", "", "use the model `NAME`: offline, the built-in one")
+	flags.StringVar(&o.store, "store", storeBolt, "use this `KIND` of store: bolt, or memory, which keeps nothing")
+	flags.StringVar(&o.user, "user", "", "act in the name of the desk user `ID` (default: the first of the book)")
 	flags.Var((*clockFlag)(&o.clock), "clock", "fix date and time in data, prompt and quotes, e.g. 2026-12-01T09:00:00+01:00")
-	flags.DurationVar(&o.wait, "wait", 0, "`TIME` to wait for a desk that is in use (default 1s for the console, 30s otherwise)")
+	flags.DurationVar(&o.wait, "wait", 0, "wait this `TIME` for a desk that is in use (default 1s for the console, 30s otherwise)")
 	flags.BoolVar(&o.plain, "plain", false, "append-only lines instead of a screen (env DESKHAND_PLAIN)")
 	flags.BoolVar(&o.mouse, "mouse", false, "let the console use the mouse")
 }

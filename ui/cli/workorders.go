@@ -93,7 +93,7 @@ func newServe(o *options) *cobra.Command {
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return serveBook(cmd.Context(), o, addr) },
 	}
-	cmd.Flags().StringVar(&addr, "addr", "127.0.0.1:7420", "`HOST:PORT` to listen on; port 0 takes a free one")
+	cmd.Flags().StringVar(&addr, "addr", "127.0.0.1:7420", "listen on `HOST:PORT`; port 0 takes a free one")
 	return cmd
 }
 
