@@ -186,6 +186,12 @@ type Store interface {
 	Definition(ctx context.Context, hash string) (Tool, error)
 	// Setting reads a small value of the desk into v, or gives [ErrNotFound].
 	Setting(ctx context.Context, name string, v any) error
+	// Prune removes a conversation with everything that belongs to it. One with
+	// an open turn gives a [*BusyError] and stays. It may be cut short at any
+	// moment: the conversation is gone at once, and FinishPruning removes the
+	// rest.
+	Prune(ctx context.Context, id ConversationID) error
+	FinishPruning(ctx context.Context) error
 	// Watch signals, coalesced, that something changed; what, is read from the
 	// store. The channel is closed when ctx ends.
 	Watch(ctx context.Context) <-chan struct{}
