@@ -91,6 +91,9 @@ func (f *framer) piece(out, data []byte) (_ []byte, n int) {
 		if len(data) < 3 {
 			return out, 0
 		}
+		if data[2] < ' ' || data[2] > '~' {
+			return out, 2
+		}
 		return append(out, data[:3]...), 3
 	case ']', 'P', 'X', '^', '_': // a reply in a string: OSC, DCS, SOS, PM, APC
 		f.swallowing = true
@@ -104,7 +107,10 @@ func (f *framer) piece(out, data []byte) (_ []byte, n int) {
 	if !utf8.FullRune(data[1:]) {
 		return out, 0
 	}
-	_, size := utf8.DecodeRune(data[1:])
+	r, size := utf8.DecodeRune(data[1:])
+	if r == utf8.RuneError && size == 1 {
+		return out, 2
+	}
 	return append(out, data[:1+size]...), 1 + size
 }
 
@@ -133,6 +139,9 @@ func (f *framer) csi(out, data []byte) (_ []byte, n int) {
 	if end == 2 && final == '[' { // a function key of the Linux console
 		if len(data) < 4 {
 			return out, 0
+		}
+		if data[3] < 'A' || data[3] > 'E' {
+			return out, 3
 		}
 		return append(out, data[:4]...), 4
 	}

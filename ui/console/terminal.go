@@ -116,6 +116,9 @@ func (w *terminalWriter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
+// WriteString is Write; the file's own would go past it.
+func (w *terminalWriter) WriteString(s string) (int, error) { return w.Write([]byte(s)) }
+
 // takeCaret takes the caret's mark out of a frame. A frame in which the caret
 // did not move has none.
 func (w *terminalWriter) takeCaret(p []byte) []byte {
