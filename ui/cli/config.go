@@ -12,6 +12,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"deskhand/agent"
 )
@@ -24,6 +25,34 @@ type Config struct {
 	Model  ModelConfig         `json:"model,omitzero"`
 	// User is the desk user in whose name the desk acts.
 	User agent.UserID `json:"user,omitempty"`
+	// Texts are what the assistant hears of denials and the like.
+	Texts agent.Texts `json:"texts,omitzero"`
+	// OnError says of tools what their failure does: model or stall.
+	OnError map[agent.QualifiedName]agent.OnError `json:"onError,omitempty"`
+	// Retention says how long conversations that have ended are kept.
+	Retention RetentionConfig `json:"retention,omitzero"`
+}
+
+// RetentionConfig bounds what is kept of conversations that have ended.
+type RetentionConfig struct {
+	// MaxDays is the age in days; 0 means that age does not count.
+	MaxDays int `json:"maxDays,omitempty"`
+	// MaxConversations is how many are kept; 0 means that all are.
+	MaxConversations int `json:"maxConversations,omitempty"`
+}
+
+// What is kept where the configuration does not say: a year of busy days.
+const (
+	defaultMaxDays          = 365
+	defaultMaxConversations = 20_000
+)
+
+// retention is the configuration in the engine's words.
+func (c RetentionConfig) retention() agent.Retention {
+	if c == (RetentionConfig{}) {
+		c = RetentionConfig{MaxDays: defaultMaxDays, MaxConversations: defaultMaxConversations}
+	}
+	return agent.Retention{MaxAge: time.Duration(c.MaxDays) * 24 * time.Hour, MaxCount: c.MaxConversations}
 }
 
 // ServerConfig is one entry of mcpServers, in the form that other hosts use.
@@ -59,11 +88,19 @@ var configKeys = keyTree{
 		"embedded": nil, "disabled": nil, "url": nil, "headers": nil, "command": nil, "args": nil, "env": nil, "type": nil,
 	}},
 	"policy": {
-		"runWithoutApproval": nil, "readOnly": nil, "previews": nil,
-		"rules": {"tool": nil, "when": nil, "then": nil, "because": nil},
+		"runWithoutApproval": nil, "readOnly": nil, "previews": nil, "expiresAfter": nil,
+		"rules": {
+			"tool": nil, "when": nil, "then": nil, "because": nil,
+			"ceiling": {"minor": nil, "currency": nil, "at": nil, "perDay": nil},
+		},
 	},
 	"model": {"provider": nil, "name": nil, "baseURL": nil},
 	"user":  nil,
+	"texts": {
+		"denied": nil, "deniedSpending": nil, "expired": nil, "cancelled": nil, "unknown": nil, "happened": nil, "didNotHappen": nil,
+	},
+	"onError":   nil,
+	"retention": {"maxDays": nil, "maxConversations": nil},
 }
 
 // loadConfig reads the configuration file. A file that is not there is an empty

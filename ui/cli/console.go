@@ -54,7 +54,8 @@ func (d *desk) consoleOptions() console.Options {
 // start connects the servers and continues what an earlier start left. Nothing
 // that waits for a person is sent by it.
 func (d *desk) start(ctx context.Context) error {
-	return errors.Join(d.askCompany(ctx), d.engine.Resume(ctx))
+	_, pruned := d.engine.Prune(ctx, d.config.Retention.retention())
+	return errors.Join(d.askCompany(ctx), d.engine.Resume(ctx), pruned)
 }
 
 // serverStatus says how the servers are, without asking them.

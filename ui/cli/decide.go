@@ -12,6 +12,7 @@ import (
 
 func newApprove(o *options) *cobra.Command {
 	var asJSON bool
+	var sets []string
 	var r agent.DecideRequest
 	cmd := &cobra.Command{
 		Use:   "approve ID",
@@ -20,18 +21,25 @@ func newApprove(o *options) *cobra.Command {
 			"goes on. What was approved earlier and could not be sent is sent now.\n\n" +
 			"Before anything is sent it is looked at once more. If the terms have changed, nothing is sent: a\n" +
 			"new card waits under a new id, and the exit code is 3. If the server cannot be reached, nothing\n" +
-			"is recorded. If the answer is lost, the exit code is 4; see deskhand settle.",
+			"is recorded. If the answer is lost, the exit code is 4; see deskhand settle.\n\n" +
+			"With --set nothing is approved: a new card with the changed arguments waits under a new id, and\n" +
+			"the exit code is 3.",
 		Example: `  deskhand approve A-17
+  deskhand approve A-17 --set quantity=2
   deskhand approve A-17 --note "agreed with the hotel by phone"`,
 		Args: exactly("ID"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			r.Approval = agent.ApprovalID(args[0])
 			return withDesk(cmd, o, func(ctx context.Context, d *desk) error {
+				if len(sets) > 0 {
+					return d.edit(ctx, r.Approval, sets, asJSON)
+				}
 				return d.decide(ctx, r, (*agent.Engine).Approve, asJSON)
 			})
 		},
 	}
 	cmd.Flags().StringVar(&r.Note, "note", "", "keep `TEXT` with the decision")
+	cmd.Flags().StringArrayVar(&sets, "set", nil, "change an argument (`path=value`) and put up a new card instead of approving")
 	addJSON(cmd, &asJSON)
 	return cmd
 }

@@ -124,6 +124,7 @@ func (d *desk) wire(ctx context.Context, model agent.Model, policy *agent.Policy
 	engine, err := agent.New(agent.Config{
 		Store: d.store, Model: model, Sources: sources, Policy: policy, Owner: agent.OwnerID(newID()),
 		User: d.company.current, Now: d.company.now, NewID: newID, Logger: logger,
+		Texts: d.config.Texts, OnError: d.config.OnError,
 	})
 	if err != nil {
 		return fmt.Errorf("starting the engine: %w", err)
