@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf16"
 	"unicode/utf8"
 )
 
@@ -24,6 +25,9 @@ func Canonical(raw []byte) (json.RawMessage, error) {
 	if !utf8.Valid(raw) {
 		return nil, errors.New("invalid UTF-8 in JSON")
 	}
+	if loneSurrogate(raw) {
+		return nil, errors.New("half of a surrogate pair in JSON")
+	}
 	decoder := json.NewDecoder(bytes.NewReader(raw))
 	decoder.UseNumber()
 	var out bytes.Buffer
@@ -34,6 +38,42 @@ func Canonical(raw []byte) (json.RawMessage, error) {
 		return nil, errors.New("more than one JSON value")
 	}
 	return out.Bytes(), nil
+}
+
+// loneSurrogate reports whether an escape in the JSON text is half of a pair: the
+// decoder would put a replacement character in its place, so that what is shown
+// and sent would not be what was written.
+func loneSurrogate(raw []byte) bool {
+	high := false
+	for i := 0; i < len(raw); i++ {
+		unit, size := escapedUnit(raw[i:])
+		switch {
+		case utf16.IsSurrogate(unit) && unit < 0xDC00 && !high:
+			high = true
+		case utf16.IsSurrogate(unit) && unit >= 0xDC00 && high:
+			high = false
+		case high, utf16.IsSurrogate(unit):
+			return true
+		}
+		i += size - 1
+	}
+	return high
+}
+
+// escapedUnit reads one byte or one escape at the start of JSON text. Of an
+// escape \uXXXX it gives the unit; of anything else 0.
+func escapedUnit(raw []byte) (unit rune, size int) {
+	if raw[0] != '\\' || len(raw) < 2 {
+		return 0, 1
+	}
+	if raw[1] != 'u' || len(raw) < 6 {
+		return 0, 2
+	}
+	n, err := strconv.ParseUint(string(raw[2:6]), 16, 32)
+	if err != nil {
+		return 0, 2 // the decoder says what is wrong with it
+	}
+	return rune(n), 6
 }
 
 // CanonicalObject is Canonical for what must be a JSON object, as arguments
