@@ -261,7 +261,7 @@ const checkPage = 500
 // newer than this program. It changes nothing.
 func (s *Store) Check(ctx context.Context) ([]*RecordError, error) {
 	var bad []*RecordError
-	for _, prefix := range []string{headPrefix, messagePrefix, turnPrefix, callPrefix, approvalPrefix} {
+	for _, prefix := range versionedPrefixes {
 		after := ""
 		for {
 			pairs, err := s.kv.Scan(ctx, kv.ScanOptions{Prefix: prefix, After: after, Limit: checkPage})

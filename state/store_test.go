@@ -226,3 +226,27 @@ func TestSettingsComeBackAndGo(t *testing.T) {
 		t.Errorf("err = %v", err)
 	}
 }
+
+func TestAnExportHoldsEveryRecordAlsoDamagedOnes(t *testing.T) {
+	backend := memory.New()
+	s := state.New(backend)
+	openConversation(t, s)
+	text := strings.Repeat("0123456789", 20_000)
+	update(t, s, func(tx agent.Tx) error {
+		return tx.PutCall(agent.Call{Version: 1, ID: "big", State: agent.CallDone, Result: agent.TextResult(text, false)})
+	})
+	rawPut(t, backend, "call/broken", []byte("{\"v\":1,"))
+	rawPut(t, backend, "call/newer", []byte(`{"v":9}`))
+	var out strings.Builder
+	if err := s.Export(t.Context(), &out); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{`"key":"head/c"`, `"key":"approval/000000000001"`, text, `"raw":"{\"v\":1,"`, "it has version 9"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("the export lacks %.60s", want)
+		}
+	}
+	if strings.Contains(out.String(), `"key":"chunk/`) {
+		t.Error("chunks are exported beside what they make up")
+	}
+}
