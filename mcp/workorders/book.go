@@ -194,7 +194,7 @@ func (b *Book) update(ctx context.Context, key string, f func(*draft) (*keptAnsw
 		workOrders: map[string]*WorkOrder{}, visits: map[string]*Visit{}, partOrders: map[string]*PartOrder{},
 	}
 	kept, err := f(d)
-	if err != nil {
+	if err != nil || d.empty() {
 		return err
 	}
 	if err := b.db.Update(func(tx *bolt.Tx) error { return d.write(tx, key, kept) }); err != nil {
@@ -206,6 +206,11 @@ func (b *Book) update(ctx context.Context, key string, f func(*draft) (*keptAnsw
 
 // errCommit marks a failed commit: whether it reached the disk is not known.
 var errCommit = errors.New("the change could not be stored")
+
+// empty says that nothing was changed, so that there is nothing to store.
+func (d *draft) empty() bool {
+	return len(d.workOrders) == 0 && len(d.visits) == 0 && len(d.partOrders) == 0
+}
 
 func (d *draft) write(tx *bolt.Tx, key string, kept *keptAnswer) error {
 	for id, r := range d.workOrders {

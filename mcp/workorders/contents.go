@@ -47,6 +47,23 @@ func splitID(id string) (prefix, digits string) {
 
 func (t table[T]) get(id string) *T { return t.byID[id] }
 
+// near lists ids that differ from id in one digit, lowest first and few.
+func (t table[T]) near(id string) []string {
+	var out []string
+	for i := range len(id) {
+		if id[i] < '0' || id[i] > '9' {
+			continue
+		}
+		for d := byte('0'); d <= '9'; d++ {
+			if other := id[:i] + string(d) + id[i+1:]; other != id && t.get(other) != nil {
+				out = append(out, other)
+			}
+		}
+	}
+	slices.SortFunc(out, compareIDs)
+	return out[:min(len(out), maxCandidates)]
+}
+
 func (t table[T]) all() iter.Seq[*T] {
 	return func(yield func(*T) bool) {
 		for _, id := range t.ids {

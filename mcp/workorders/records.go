@@ -183,11 +183,15 @@ type NeededPart struct {
 }
 
 // A Note on a job. By is technician, dispatcher or customer.
+// Visibility is internal or customer; empty is internal.
 type Note struct {
-	AtRel string `json:"at_rel,omitempty"`
-	By    string `json:"by"`
-	Text  string `json:"text"`
-	At    Stamp  `json:"at"`
+	AtRel      string `json:"at_rel,omitempty"`
+	By         string `json:"by"`
+	Text       string `json:"text"`
+	At         Stamp  `json:"at"`
+	ID         string `json:"id,omitempty"`
+	Visibility string `json:"visibility,omitempty"`
+	UserID     string `json:"user_id,omitempty"`
 }
 
 // A Before is what a job was before its first visit was booked, so that it can
@@ -250,6 +254,7 @@ type Visit struct {
 	OverrideReason   string            `json:"override_reason,omitempty"`
 	BookedBy         string            `json:"booked_by,omitempty"`
 	CallID           string            `json:"call_id,omitempty"`
+	ChangeReason     string            `json:"change_reason,omitempty"` // why it was moved or cancelled last
 }
 
 // A Supplier sells parts in one currency; fees are minor units of it.
@@ -330,4 +335,5 @@ type PartOrder struct {
 	Reason            string            `json:"reason,omitempty"`
 	CallID            string            `json:"call_id,omitempty"`
 	ApprovalID        string            `json:"approval_id,omitempty"`
+	CancelReason      string            `json:"cancel_reason,omitempty"`
 }

@@ -26,10 +26,8 @@ func (c *contents) workOrder(input string) (*WorkOrder, error) {
 		return w, nil
 	}
 	r := refuse("work_order_not_found", "work_order_id", "There is no work order %s.", id)
-	for w := range c.workOrders.all() {
-		if len(w.ID) == len(id) && distance([]rune(w.ID), []rune(id)) == 1 {
-			r.offer(map[string]any{"work_order": w.ID, "title": w.Title})
-		}
+	for _, near := range c.workOrders.near(id) {
+		r.offer(map[string]any{"work_order": near, "title": c.workOrders.get(near).Title})
 	}
 	return nil, r
 }
@@ -45,6 +43,64 @@ func (c *contents) openWorkOrder(input string) (*WorkOrder, error) {
 			"%s is %s; nothing can be booked or ordered for it.", w.ID, w.Status).never().detail("status", w.Status)
 	}
 	return w, nil
+}
+
+var visitInput = regexp.MustCompile(`(?i)^\s*(?:v[- ]?)?(\d{4,7})\s*$`)
+
+// visitID completes "2019" and "v2019" to V-2019.
+func visitID(input string) string {
+	if m := visitInput.FindStringSubmatch(input); m != nil {
+		return "V-" + m[1]
+	}
+	return strings.ToUpper(strings.TrimSpace(input))
+}
+
+// visit finds a visit by its id, or refuses with ids that look like it.
+func (c *contents) visit(input string) (*Visit, error) {
+	id := visitID(input)
+	if o := c.visits.get(id); o != nil {
+		return o, nil
+	}
+	r := refuse("visit_not_found", "visit_id", "There is no visit %s.", id)
+	for _, near := range c.visits.near(id) {
+		o := c.visits.get(near)
+		r.offer(map[string]any{"visit": o.ID, "work_order": o.WorkOrderID})
+	}
+	return nil, r
+}
+
+var partOrderInput = regexp.MustCompile(`(?i)^\s*(?:po[- ]?)?(\d{3,7})\s*$`)
+
+// partOrderID completes "3011" and "po3011" to PO-3011.
+func partOrderID(input string) string {
+	if m := partOrderInput.FindStringSubmatch(input); m != nil {
+		return "PO-" + m[1]
+	}
+	return strings.ToUpper(strings.TrimSpace(input))
+}
+
+// partOrder finds a part order by its id, or refuses with ids that look like it.
+func (c *contents) partOrder(input string) (*PartOrder, error) {
+	id := partOrderID(input)
+	if o := c.partOrders.get(id); o != nil {
+		return o, nil
+	}
+	r := refuse("part_order_not_found", "part_order_id", "There is no part order %s.", id)
+	for _, near := range c.partOrders.near(id) {
+		o := c.partOrders.get(near)
+		r.offer(map[string]any{"part_order": o.ID, "sku": o.SKU})
+	}
+	return nil, r
+}
+
+// region finds a region by id or name.
+func (c *contents) region(input string) (string, error) {
+	for _, r := range c.regions {
+		if r.ID == input || slices.Equal(words(r.Name), words(input)) {
+			return r.ID, nil
+		}
+	}
+	return "", refuse("invalid_arguments", "region", "There is no region %q.", input).detail("allowed", idsOf(c.regions))
 }
 
 var technicianInput = regexp.MustCompile(`(?i)^t-?(\d{1,4})$`)

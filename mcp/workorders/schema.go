@@ -90,8 +90,12 @@ func limited(s *jsonschema.Schema) {
 
 func moments(s *jsonschema.Schema) { s.Format = "date-time" }
 
+func dates(s *jsonschema.Schema) { s.Format = "date" }
+
 const (
 	workOrderPattern = `^([Ww][Oo][- ]?)?[0-9]{4,6}$`
+	visitPattern     = `^([Vv][- ]?)?[0-9]{4,7}$`
+	partOrderPattern = `^([Pp][Oo][- ]?)?[0-9]{3,7}$`
 	keyPattern       = `^[\x21-\x7e]{8,64}$`
 )
 

@@ -190,19 +190,10 @@ func (v view) searchPlace(in availabilityInput, q *search) (err error) {
 	if q.site != nil {
 		q.region = q.site.Region
 	}
-	if in.Region == "" {
-		return nil
+	if in.Region != "" {
+		q.region, err = v.region(in.Region)
 	}
-	q.region = ""
-	for _, r := range v.regions {
-		if r.ID == in.Region || slices.Equal(words(r.Name), words(in.Region)) {
-			q.region = r.ID
-		}
-	}
-	if q.region == "" {
-		return refuse("invalid_arguments", "region", "There is no region %q.", in.Region).detail("allowed", idsOf(v.regions))
-	}
-	return nil
+	return err
 }
 
 func (v view) searchWindow(in availabilityInput, q *search) (err error) {

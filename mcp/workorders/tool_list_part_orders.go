@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 )
 
 type listOrdersInput struct {
@@ -48,7 +47,7 @@ func listPartOrdersTool() tool {
 			"Received is set at goods receipt; approved is not received.",
 		hints: reading,
 		input: input[listOrdersInput](map[string]schemaEdit{
-			"part_order_id": pattern(`^[Pp][Oo][- ]?[0-9]{3,7}$`), "work_order_id": pattern(workOrderPattern), "sku": texts(1, 40),
+			"part_order_id": pattern(partOrderPattern), "work_order_id": pattern(workOrderPattern), "sku": texts(1, 40),
 			"status": someOf(orderStatuses...), "supplier": texts(1, 100), "limit": limited, "cursor": texts(1, 200),
 		}),
 		output: schemaOf[listOrdersOutput](),
@@ -91,11 +90,11 @@ func (v view) orderFilters(in listOrdersInput) ([]func(*PartOrder) bool, error) 
 	var keep []func(*PartOrder) bool
 	add := func(f func(*PartOrder) bool) { keep = append(keep, f) }
 	if in.PartOrderID != "" {
-		id := "PO-" + strings.TrimLeft(in.PartOrderID, "POpo- ")
-		if v.partOrders.get(id) == nil {
-			return nil, refuse("part_order_not_found", "part_order_id", "There is no part order %s.", id)
+		one, err := v.partOrder(in.PartOrderID)
+		if err != nil {
+			return nil, err
 		}
-		add(func(o *PartOrder) bool { return o.ID == id })
+		add(func(o *PartOrder) bool { return o.ID == one.ID })
 	}
 	if in.WorkOrderID != "" {
 		w, err := v.workOrder(in.WorkOrderID)

@@ -113,10 +113,11 @@ type spendInfo struct {
 }
 
 type noteInfo struct {
-	At        Moment `json:"at"`
-	By        string `json:"by"`
-	NoteText  string `json:"note_text"`
-	Untrusted bool   `json:"untrusted"`
+	At         Moment `json:"at"`
+	By         string `json:"by"`
+	NoteText   string `json:"note_text"`
+	Untrusted  bool   `json:"untrusted"`
+	Visibility string `json:"visibility,omitempty" jsonschema:"customer: the customer sees it"`
 }
 
 func lookupWorkOrderTool() tool {
@@ -198,7 +199,7 @@ func (v view) addLists(job *jobDetail, w *WorkOrder, zone *time.Location) {
 		job.PartsNeeded = append(job.PartsNeeded, neededInfo{SKU: p.SKU, Quantity: p.Quantity, DescriptionText: p.Description, Untrusted: true})
 	}
 	for _, n := range w.Notes {
-		job.Notes = append(job.Notes, noteInfo{At: moment(n.At.Time, zone), By: n.By, NoteText: n.Text, Untrusted: true})
+		job.Notes = append(job.Notes, noteInfo{At: moment(n.At.Time, zone), By: n.By, NoteText: n.Text, Untrusted: true, Visibility: n.Visibility})
 	}
 }
 
@@ -232,6 +233,14 @@ func (j jobDetail) text() string {
 		fmt.Fprintf(&b, "\nNote by %s, %s (quoted): %s", n.By, n.At.Local, strconv.Quote(n.NoteText))
 	}
 	return b.String()
+}
+
+// or is the first text, or the second where the first is empty.
+func or(first, second string) string {
+	if first == "" {
+		return second
+	}
+	return first
 }
 
 func deref(s *string) string {

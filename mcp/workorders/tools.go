@@ -194,12 +194,18 @@ func tools() []tool {
 	return []tool{
 		lookupWorkOrderTool(),
 		searchWorkOrdersTool(),
+		listTechniciansTool(),
 		findAvailabilityTool(),
+		getScheduleTool(),
 		searchPartsTool(),
 		quotePartTool(),
 		listPartOrdersTool(),
 		scheduleVisitTool(),
+		rescheduleVisitTool(),
+		cancelVisitTool(),
 		orderPartTool(),
+		cancelPartOrderTool(),
+		addNoteTool(),
 	}
 }
 
