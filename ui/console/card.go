@@ -124,14 +124,14 @@ func (k card) reasons(b *box) {
 	}
 	switch k.stands() {
 	case standsBlind:
-		b.warning("Approving is off: "+safeLine(a.NoPreview, evidence), true)
+		b.warning("Approving is off: "+cause(a.NoPreview), true)
 	case standsHeld:
 		if a.Decision != nil {
 			b.text("Approved by " + safeLine(a.Decision.By.DisplayName(), evidence) + " at " + b.canvas.clock.at(a.Decision.At) + ".")
 		}
-		b.warning("Not sent: "+safeLine(k.call.NotSent, evidence), true)
+		b.warning("Not sent: "+cause(k.call.NotSent), true)
 	case standsUnknown:
-		b.warning("It may have happened or not: "+safeLine(k.call.Lost, evidence), true)
+		b.warning("It may have happened or not: "+cause(k.call.Lost), true)
 	}
 }
 

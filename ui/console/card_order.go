@@ -25,10 +25,15 @@ func (k card) order(b *box, q quote, args orderArguments) {
 	k.budget(b, q)
 	k.asked(b)
 	k.otherArguments(b)
+	told := false // the server's own line on the order before
 	for _, w := range q.Warnings {
-		b.warning(s(w.Message), w.Code == "does_not_fit_asset" || w.Code == "duplicate_order")
+		b.warning(s(w.Message), w.Code == "does_not_fit_asset" || w.Code == duplicateCode)
+		told = told || w.Code == duplicateCode
 	}
 	for _, d := range q.Duplicates {
+		if told {
+			break
+		}
 		b.warning(fmt.Sprintf("Already ordered for this job: %s, %d, %s, %s", s(d.ID), d.Quantity, s(d.Status), s(d.RequestedAt.text())), true)
 	}
 	if k.approval.NotInRequest {
@@ -36,6 +41,8 @@ func (k card) order(b *box, q quote, args orderArguments) {
 	}
 	b.row("Recorded in the book; not sent to the supplier", paint(b.canvas.styles.faint, s(string(k.approval.Tool))))
 }
+
+const duplicateCode = "duplicate_order"
 
 // neighbour says what sets the part apart, and whether it fits.
 func (k card) neighbour(b *box, q quote) {

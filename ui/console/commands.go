@@ -55,8 +55,8 @@ func watchChanges(changes <-chan struct{}) tea.Cmd {
 	}
 }
 
-// load reads a conversation: its newest messages down to number have, and those
-// in again, whose calls may have changed.
+// load reads a conversation: its newest messages, at least down to number have
+// if there is any, and those in again, whose calls may have changed.
 func (d desk) load(id agent.ConversationID, have, limit int, again []int) tea.Cmd {
 	return func() tea.Msg { return d.read(id, have, limit, again) }
 }
@@ -78,7 +78,9 @@ func (d desk) read(id agent.ConversationID, have, limit int, again []int) loaded
 		turns, err := d.engine.Store().Turns(d.ctx, []agent.TurnID{out.head.LastTurn})
 		out.aborted = err == nil && len(turns) == 1 && turns[0].End == agent.TurnAborted
 	}
-	limit = max(limit, out.head.NextMessage-1-have+1)
+	if have > 0 { // no hole between what is there and what is read
+		limit = max(limit, out.head.NextMessage-have)
+	}
 	if out.entries, out.err = d.engine.Transcript(d.ctx, id, 0, limit); out.err != nil {
 		return out
 	}

@@ -81,6 +81,7 @@ func (m *Model) fitListTo(taken int) {
 	}
 	if len(m.open.entries) == 0 { // the welcome follows what the server says
 		m.list.set(m.open.cells(m.welcome()))
+		m.list.first, m.list.hidden, m.list.follow = 0, 0, false
 	}
 	m.list.resize(m.width, m.height-taken)
 }

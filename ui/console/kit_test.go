@@ -313,6 +313,20 @@ func (p *pilot) says(text string) bool {
 	return strings.Contains(strings.Join(strings.Fields(p.screen()), " "), strings.Join(strings.Fields(text), " "))
 }
 
+// settle waits until the screen shows what the store holds.
+func (p *pilot) settle() {
+	p.t.Helper()
+	p.until("the screen to be as the store", func() bool {
+		shown := p.m.desk.read(p.m.open.id, 0, tailLength, nil)
+		entries := make([]agent.TranscriptEntry, 0, len(p.m.open.entries))
+		for _, e := range p.m.open.entries {
+			entries = append(entries, e.entry)
+		}
+		return !p.m.loading && len(p.m.out) == 0 && reflect.DeepEqual(shown.waiting, p.m.waiting) &&
+			reflect.DeepEqual(shown.head, p.m.open.head) && (len(entries) == 0 || reflect.DeepEqual(shown.entries, entries))
+	})
+}
+
 // rest lets 500 ms of quiet pass.
 func (p *pilot) rest() { p.clock += 500 * time.Millisecond }
 
@@ -367,9 +381,15 @@ func (p *pilot) screen() string {
 	return strings.Join(lines, "\n")
 }
 
-// ready goes to the card and waits until it takes decisions.
+// ready goes to the card, reads it to its end and waits until it takes
+// decisions.
 func (p *pilot) ready() {
 	p.press("tab")
+	for range 6 {
+		if !p.m.view.whole {
+			p.press("pgdown")
+		}
+	}
 	p.rest()
 }
 
@@ -399,4 +419,28 @@ func (p *pilot) undecided(id agent.ApprovalID) {
 	if n := p.source.count("order_part"); n != 0 {
 		p.t.Fatalf("%d orders went out", n)
 	}
+}
+
+// benchPilot is a console on a conversation of which all messages were read.
+func benchPilot(tb testing.TB, messages int) *Model {
+	tb.Helper()
+	store := state.New(memory.New())
+	ctx, cancel := context.WithCancel(context.Background())
+	tb.Cleanup(cancel)
+	now := time.Date(2026, 12, 1, 9, 4, 0, 0, time.UTC)
+	if err := fill(ctx, store, "long", messages, now); err != nil {
+		tb.Fatal(err)
+	}
+	engine, err := agent.New(agent.Config{Store: store, Owner: "bench", NewID: nextID, Now: func() time.Time { return now }})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	m := New(ctx, Options{Engine: engine, Now: func() time.Time { return now }})
+	for m.open.oldest() > 1 {
+		m.olderLoaded(m.desk.loadOlder(m.open.id, m.open.oldest())().(olderLoadedMsg))
+	}
+	if len(m.open.entries) != messages {
+		tb.Fatalf("%d messages were read, want %d", len(m.open.entries), messages)
+	}
+	return m
 }

@@ -44,6 +44,9 @@ func (m *Model) take(msg loadedMsg) tea.Cmd {
 	}
 	v := &m.open
 	v.head, v.aborted, v.live, m.waiting = msg.head, msg.aborted, msg.live, msg.waiting
+	if len(v.entries) == 0 {
+		m.list.toEnd() // the welcome was shown from its top
+	}
 	v.merge(msg.entries)
 	if m.draft.outbox != "" && v.head != nil && v.busy() {
 		m.draft.outbox = "" // the message is in the store

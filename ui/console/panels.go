@@ -138,7 +138,8 @@ func viewAll(k card) *panel {
 			add("  ", m.name+": "+m.value)
 		}
 		if a.Preview != nil {
-			out = append(out, "", "What the server says (from "+safeLine(string(a.PreviewTool), evidence)+")")
+			out = append(out, "")
+			add("", "What the server says (from "+safeLine(string(a.PreviewTool), evidence)+")")
 			for _, m := range members(a.Preview.Structured) {
 				add("  ", m.name+": "+m.value)
 			}

@@ -1,5 +1,8 @@
 package console
 
+// roomy is the width from which there is room for what can be left out.
+const roomy = 60
+
 // welcomeItem is the first minute: what this is, three lines to try, how to
 // connect one's own system, how to leave.
 type welcomeItem struct {
@@ -38,8 +41,10 @@ func (i welcomeItem) lines(c canvas) []string {
 		add("  anything urgent without a technician?")
 	}
 	add("")
-	add("What spends money or breaks a promise waits for your decision; nothing else asks.")
-	add("")
+	if c.width >= roomy {
+		add("What spends money or breaks a promise waits for your decision; nothing else asks.")
+		add("")
+	}
 	add("/connect  your own work-order system or model")
 	add("/help     keys and commands; Ctrl+C twice leaves")
 	if i.starting {

@@ -32,7 +32,7 @@ func sentence(err error) string {
 	case errors.As(err, &closed):
 		return string(closed.Approval) + " was closed and nothing was sent: " + full(closed.Reason)
 	case errors.As(err, &notSent):
-		return string(notSent.Approval) + " is approved, not sent: " + full(notSent.Reason) + " On the card, r sends it again and d takes the approval back."
+		return string(notSent.Approval) + " is approved, not sent: " + full(cause(notSent.Reason)) + " On the card, r sends it again and d takes the approval back."
 	case errors.As(err, &unreachable):
 		return "The server " + say(unreachable.Server) + " cannot be reached, so nothing was recorded and the card still waits (" + say(unreachable.Err.Error()) + "). Try again later, or decline with d."
 	case errors.As(err, &limit):
@@ -45,6 +45,16 @@ func sentence(err error) string {
 		return "This conversation still works on the request before (" + string(busy.State) + ")."
 	}
 	return "That did not work: " + full(err.Error()) + " What you see is as it is stored; try again."
+}
+
+// cause shortens what a call's record says about why there is no answer: the
+// screen says the outcome in its own words.
+func cause(text string) string {
+	text = say(text)
+	for _, outcome := range []agent.Outcome{agent.OutcomeNotSent, agent.OutcomeUnknown} {
+		text = strings.Replace(text, ": "+string(outcome)+": ", ": ", 1)
+	}
+	return text
 }
 
 // say makes an error's text harmless and one line.
