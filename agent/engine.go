@@ -266,7 +266,8 @@ func (e *Engine) finish(ctx context.Context, id ConversationID, driven error) (R
 	return report, nil
 }
 
-// Continue goes on with a stalled turn.
+// Continue goes on with a stalled turn, or with one of this engine's own that
+// nobody drives any more because the store failed in the middle of it.
 func (e *Engine) Continue(ctx context.Context, id ConversationID) (Report, error) {
 	var turn TurnID
 	err := e.store.Update(ctx, func(tx Tx) error {
@@ -277,7 +278,7 @@ func (e *Engine) Continue(ctx context.Context, id ConversationID) (Report, error
 		if head.Open == nil {
 			return errors.New("the conversation has no open turn")
 		}
-		if head.Open.State != TurnStalled {
+		if head.Open.State != TurnStalled && (head.Open.Owner != e.owner || e.driven(head.Open.Turn)) {
 			return fmt.Errorf("the turn is %s, not stalled", head.Open.State)
 		}
 		turn = head.Open.Turn

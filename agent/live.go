@@ -89,6 +89,13 @@ func (e *Engine) stoppable(ctx context.Context, turn TurnID) (context.Context, c
 	}
 }
 
+// driven reports whether this engine does anything for a turn.
+func (e *Engine) driven(turn TurnID) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return len(e.stops[turn]) > 0
+}
+
 // stop ends what this engine does for a turn.
 func (e *Engine) stop(turn TurnID) {
 	e.mu.Lock()

@@ -347,3 +347,19 @@ func TestAStoreThatCannotWriteShowsNoCardAndSendsNothing(t *testing.T) {
 		t.Error("something was ordered")
 	}
 }
+
+func TestAfterAFailedWriteTheTurnGoesOnWhenTheDiskIsBack(t *testing.T) {
+	d := newDesk(t, agenttest.Call(agenttest.Tool("look_up", `{"work_order_id":"WO-1044"}`)), agenttest.Say("It waits for parts."))
+	backend := &brokenAfterReply{Store: memory.New(), model: d.model}
+	d.store = state.New(backend)
+	d.reopen(t)
+	id := d.NewConversation()
+	if _, err := d.Send(t.Context(), agent.SendRequest{Conversation: id, Text: "status 1044"}); !errors.Is(err, errBroken) {
+		t.Fatalf("send: %v", err)
+	}
+	backend.mended = true
+	report, err := d.Continue(t.Context(), id)
+	if err != nil || report.Answer != "It waits for parts." {
+		t.Errorf("continue: %+v, %v", report, err)
+	}
+}

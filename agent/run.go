@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -39,8 +40,12 @@ func (e *Engine) drive(ctx context.Context, id ConversationID, turn TurnID) erro
 		if err != nil && ctx.Err() != nil {
 			return e.interrupted(ctx, id, turn)
 		}
-		if err != nil || !goOn {
-			return err
+		if err != nil {
+			// Best effort: the store may be what failed.
+			return errors.Join(err, e.stall(ctx, id, turn, oneLine(err.Error()), false))
+		}
+		if !goOn {
+			return nil
 		}
 	}
 }
