@@ -25,7 +25,9 @@ func runConsole(ctx context.Context, o options) error {
 // runPlain reads lines and answers them. It knows the company before the first
 // line, so that the first "tomorrow" is the company's.
 func (d *desk) runPlain(ctx context.Context) error {
-	d.meetCompany(ctx)
+	if err := d.meetCompany(ctx); err != nil {
+		return err
+	}
 	screen := d.consoleOptions()
 	report, err := console.RunPlain(ctx, console.PlainOptions{
 		Engine: d.engine, In: d.options.in, Out: d.options.out, Interactive: d.options.terminal(),

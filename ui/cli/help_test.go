@@ -14,7 +14,7 @@ var commands = []string{
 
 func TestHelpOfEveryCommandSaysWhatToType(t *testing.T) {
 	t.Parallel()
-	s := newShell(t)
+	s := newShell(t).within()
 	for _, name := range commands {
 		words := strings.Fields(name)
 		o := s.expect(done, append(append([]string{}, words...), "--help")...)
@@ -29,7 +29,7 @@ func TestHelpOfEveryCommandSaysWhatToType(t *testing.T) {
 
 func TestHelpOfTheProgramListsEveryCommand(t *testing.T) {
 	t.Parallel()
-	s := newShell(t)
+	s := newShell(t).within()
 	o := s.expect(done, "--help")
 	for _, name := range commands {
 		if !strings.Contains(name, " ") {

@@ -58,7 +58,7 @@ var (
 
 func TestJSONHoldsWhatIsPromised(t *testing.T) {
 	t.Parallel()
-	s := newShell(t)
+	s := newShell(t).within()
 	var asked object
 	s.decode(&asked, waiting, "ask", "--json", orderLine)
 	checkAnswer(t, "ask", asked)
@@ -137,7 +137,7 @@ func checkShown(t *testing.T, s *shell) {
 
 func TestListsThatAreEmptyAreLists(t *testing.T) {
 	t.Parallel()
-	s := newShell(t)
+	s := newShell(t).within()
 	for _, command := range []string{"approvals", "conversations", "audit"} {
 		if out := strings.TrimSpace(s.expect(done, command, "--json").out); out != "[]" {
 			t.Errorf("%s --json prints %s", command, out)
@@ -147,7 +147,7 @@ func TestListsThatAreEmptyAreLists(t *testing.T) {
 
 func TestAuditSaysWhoDidWhat(t *testing.T) {
 	t.Parallel()
-	s := newShell(t)
+	s := newShell(t).within()
 	a := s.ask(waiting, orderLine)
 	s.expect(done, "--user", "U-02", "approve", a.ApprovalID, "--note", "by phone")
 	var lines []struct {
@@ -175,7 +175,7 @@ func TestAuditSaysWhoDidWhat(t *testing.T) {
 
 func TestFilesAreForTheirOwnerOnly(t *testing.T) {
 	t.Parallel()
-	s := newShell(t)
+	s := newShell(t).within()
 	a := s.ask(waiting, orderLine)
 	s.expect(done, "approve", a.ApprovalID)
 	s.expect(done, "workorders", "token")

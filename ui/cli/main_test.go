@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -37,6 +38,10 @@ const (
 // clock is the moment at which the tests' desks stand still.
 const clock = "2026-12-01T09:00:00+01:00"
 
+// raceOptions keep a program with a race detector from sleeping for a second
+// before it ends.
+const raceOptions = "GORACE=atexit_sleep_ms=0"
+
 // patience bounds every wait. It only ends tests that are lost.
 const patience = time.Minute
 
@@ -47,6 +52,8 @@ type shell struct {
 	env  []string
 	// flags stand before every command.
 	flags []string
+	// inside runs commands in the process of the test.
+	inside bool
 }
 
 func newShell(t testing.TB) *shell {
@@ -58,10 +65,18 @@ func newShell(t testing.TB) *shell {
 		env: []string{
 			"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "TMPDIR=" + dir,
 			"XDG_CONFIG_HOME=" + filepath.Join(dir, "config"), "XDG_DATA_HOME=" + filepath.Join(dir, "data"),
-			"DESKHAND_HOME=" + home, "TZ=UTC", "GORACE=" + os.Getenv("GORACE"),
+			"DESKHAND_HOME=" + home, "TZ=UTC", raceOptions,
 		},
 		flags: []string{"--clock", clock},
 	}
+}
+
+// within is the same home and environment, for commands that need no process of
+// their own.
+func (s *shell) within() *shell {
+	inside := *s
+	inside.inside = true
+	return &inside
 }
 
 // outcome is what a command left.
@@ -83,7 +98,35 @@ func (s *shell) command(args ...string) *exec.Cmd {
 // run runs a command to its end.
 func (s *shell) run(args ...string) outcome {
 	s.t.Helper()
+	if s.inside {
+		return s.runInside(args...)
+	}
 	return s.finish(s.command(args...))
+}
+
+// runInside runs a command in the process of the test. The configuration is an
+// empty one, unless the command or the flags name another.
+func (s *shell) runInside(args ...string) outcome {
+	s.t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	config := filepath.Join(filepath.Dir(s.home), "empty.json")
+	if err := os.WriteFile(config, []byte("{}"), 0o600); err != nil {
+		s.t.Fatal(err)
+	}
+	getenv := func(name string) string {
+		for _, variable := range slices.Backward(s.env) {
+			if value, ok := strings.CutPrefix(variable, name+"="); ok {
+				return value
+			}
+		}
+		return ""
+	}
+	o := outcome{args: slices.Concat([]string{"--config", config}, s.flags, args)}
+	var out, errs bytes.Buffer
+	o.code = cli.Run(ctx, o.args, &out, &errs, getenv)
+	o.out, o.err = out.String(), errs.String()
+	return o
 }
 
 func (s *shell) finish(cmd *exec.Cmd) outcome {

@@ -1,16 +1,19 @@
 package cli_test
 
 import (
+	"bytes"
+	"context"
 	"encoding/json"
-	"errors"
+	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"deskhand/ui/cli"
 )
 
 // TestScripts runs what people type, with the exit codes and the one line on
@@ -30,12 +33,8 @@ func TestScripts(t *testing.T) {
 		RequireUniqueNames:  true,
 		RequireExplicitExec: true,
 		Setup: func(env *testscript.Env) error {
-			env.Setenv("HOME", env.WorkDir)
-			env.Setenv("XDG_CONFIG_HOME", filepath.Join(env.WorkDir, "config"))
-			env.Setenv("XDG_DATA_HOME", filepath.Join(env.WorkDir, "data"))
 			env.Setenv("DESKHAND_HOME", filepath.Join(env.WorkDir, "desk"))
-			env.Setenv("TZ", "UTC")
-			return nil
+			return os.WriteFile(filepath.Join(env.WorkDir, "default.json"), []byte("{}"), 0o600)
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits":  func(ts *testscript.TestScript, neg bool, args []string) { exits(ts, args) },
@@ -46,35 +45,40 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// exits runs deskhand with the frozen clock and compares its exit code.
-func exits(ts *testscript.TestScript, args []string) {
+// deskhand runs a command with the frozen clock, in this process: the tests of
+// processes are elsewhere.
+func deskhand(ts *testscript.TestScript, args ...string) outcome {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	o := outcome{args: append([]string{"--clock", clock, "--config", ts.MkAbs("default.json")}, args...)}
+	var out, errs bytes.Buffer
+	o.code = cli.Run(ctx, o.args, io.MultiWriter(&out, ts.Stdout()), io.MultiWriter(&errs, ts.Stderr()), ts.Getenv)
+	o.out, o.err = out.String(), errs.String()
+	return o
+}
+
+// exits compares a command's exit code.
+func exits(ts *testscript.TestScript, args []string) outcome {
 	if len(args) == 0 {
 		ts.Fatalf("usage: exits CODE WORD...")
 	}
 	want, err := strconv.Atoi(args[0])
 	ts.Check(err)
-	err = ts.Exec("deskhand", append([]string{"--clock", clock}, args[1:]...)...)
-	code := 0
-	var exit *exec.ExitError
-	if errors.As(err, &exit) {
-		code = exit.ExitCode()
-	} else {
-		ts.Check(err)
+	o := deskhand(ts, args[1:]...)
+	if o.code != want {
+		ts.Fatalf("exit %d, want %d\nstdout: %s\nstderr: %s", o.code, want, o.out, o.err)
 	}
-	if code != want {
-		ts.Fatalf("exit %d, want %d\nstdout: %s\nstderr: %s", code, want, ts.ReadFile("stdout"), ts.ReadFile("stderr"))
-	}
+	return o
 }
 
 // fails is exits for a command that says in one line why it did nothing.
 func fails(ts *testscript.TestScript, _ bool, args []string) {
-	exits(ts, args)
-	errs := ts.ReadFile("stderr")
-	if !strings.HasPrefix(errs, "deskhand: ") || strings.Count(errs, "\n") != 1 {
-		ts.Fatalf("standard error is not one line: %q", errs)
+	o := exits(ts, args)
+	if !strings.HasPrefix(o.err, "deskhand: ") || strings.Count(o.err, "\n") != 1 {
+		ts.Fatalf("standard error is not one line: %q", o.err)
 	}
-	if out := ts.ReadFile("stdout"); out != "" {
-		ts.Fatalf("standard output is not empty: %q", out)
+	if o.out != "" {
+		ts.Fatalf("standard output is not empty: %q", o.out)
 	}
 }
 
@@ -83,9 +87,8 @@ func newest(ts *testscript.TestScript, _ bool, args []string) {
 	if len(args) != 1 {
 		ts.Fatalf("usage: newest VARIABLE")
 	}
-	ts.Check(ts.Exec("deskhand", "conversations", "--json"))
 	var list []conversation
-	ts.Check(json.Unmarshal([]byte(ts.ReadFile("stdout")), &list))
+	ts.Check(json.Unmarshal([]byte(deskhand(ts, "conversations", "--json").out), &list))
 	if len(list) == 0 {
 		ts.Fatalf("there is no conversation")
 	}

@@ -154,7 +154,7 @@ func (s *shell) ask(code int, text ...string) answer {
 func (s *shell) orders() []partOrder {
 	s.t.Helper()
 	var b book
-	s.decode(&b, done, "workorders", "export")
+	s.within().decode(&b, done, "workorders", "export")
 	return b.PartOrders
 }
 
