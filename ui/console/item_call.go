@@ -2,7 +2,9 @@ package console
 
 import (
 	"fmt"
+	"slices"
 	"strings"
+	"time"
 
 	"deskhand/agent"
 
@@ -52,15 +54,32 @@ func callSummary(c agent.Call) string {
 	case agent.CallFailed, agent.CallRefused:
 		return safeLine(c.Result.Text(), prose)
 	}
-	var values []string
 	arguments := c.Requested
 	if len(arguments) == 0 {
 		arguments = c.Proposed
 	}
+	var ids, values, others []string
 	for _, m := range members(arguments) {
-		values = append(values, strings.Trim(m.value, `"`))
+		text, isText := strings.CutPrefix(m.value, `"`)
+		text = strings.TrimSuffix(text, `"`)
+		switch {
+		case !isText:
+			others = append(others, m.name+" "+m.value)
+		case strings.HasSuffix(m.name, "_id"):
+			ids = append(ids, text)
+		default:
+			values = append(values, shortTime(text))
+		}
 	}
-	return strings.Join(values, " · ")
+	return strings.Join(slices.Concat(ids, values, others), " · ")
+}
+
+// shortTime writes a time as people say it; other text stays as it is.
+func shortTime(text string) string {
+	if t, err := time.Parse(time.RFC3339, text); err == nil {
+		return t.Format("Mon 2 Jan 15:04")
+	}
+	return text
 }
 
 // settledItem is a call that had a card and needs nobody any more. It has no

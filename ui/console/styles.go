@@ -127,16 +127,22 @@ func closeStyle(open, line string) (closed, next string) {
 	return line + ansi.ResetStyle, line[at : at+end+1]
 }
 
-// indented wraps safe text and indents it. Text from outside is always
-// indented, so that it cannot pass for a line of the console's own.
+// indented wraps safe text and indents it; a line's own indent is kept over its
+// rows. Text from outside is always indented, so that it cannot pass for a line
+// of the console's own.
 func indented(text string, width int) []string {
-	lines := wrap(text, width-len(indent))
-	for i := range lines {
-		if lines[i] != "" {
-			lines[i] = indent + lines[i]
+	var out []string
+	for line := range strings.SplitSeq(text, "\n") {
+		body := strings.TrimLeft(line, " ")
+		lead := indent + line[:min(len(line)-len(body), width/4)]
+		for _, row := range wrap(body, width-len(lead)) {
+			if row != "" {
+				row = lead + row
+			}
+			out = append(out, row)
 		}
 	}
-	return lines
+	return out
 }
 
 const indent = "  "
