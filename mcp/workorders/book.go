@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"sync"
@@ -27,6 +26,7 @@ type Options struct {
 	Now func() time.Time
 
 	wall func() time.Time // the machine's clock, replaced in tests
+	step func(string)     // told where a change is, in tests that kill the process there
 }
 
 // A Book holds the jobs, visits, parts and part orders in one bbolt file,
@@ -57,6 +57,9 @@ func Open(path string, o Options) (*Book, error) {
 	}
 	if o.wall == nil {
 		o.wall = time.Now
+	}
+	if o.step == nil {
+		o.step = func(string) {}
 	}
 	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
 		l, err := demoLedger()
@@ -147,12 +150,6 @@ func (b *Book) Reset() error {
 	return nil
 }
 
-// Export writes the whole book as one indented JSON object in the form of the
-// demo data. It shows one committed state.
-func (b *Book) Export(w io.Writer) error {
-	return writeIndented(w, b.state.Load().ledger())
-}
-
 // Close lets go of the file. It waits for a change that is being committed.
 func (b *Book) Close() error {
 	b.change.Lock()
@@ -165,6 +162,8 @@ func (b *Book) Close() error {
 type draft struct {
 	*state
 	now        time.Time
+	what       string // the tool or command, for the journal
+	caller     caller
 	workOrders map[string]*WorkOrder
 	visits     map[string]*Visit
 	partOrders map[string]*PartOrder
@@ -172,6 +171,7 @@ type draft struct {
 
 // A keptAnswer is stored under an idempotency key, with the change it answers.
 type keptAnswer struct {
+	Key    string          `json:"key"`
 	Tool   string          `json:"tool"`
 	Digest string          `json:"digest"` // of the arguments without the key
 	Record string          `json:"record"` // id of the record that was made
@@ -182,7 +182,7 @@ type keptAnswer struct {
 // update runs f on a draft and commits what it changed, all in one synced
 // transaction, unless f fails or ctx ends first. Drafts run one at a time.
 // The kept answer that f returns is stored under key if key is not empty.
-func (b *Book) update(ctx context.Context, key string, f func(*draft) (*keptAnswer, error)) error {
+func (b *Book) update(ctx context.Context, key, what string, c caller, f func(*draft) (*keptAnswer, error)) error {
 	b.change.Lock()
 	defer b.change.Unlock()
 	if err := ctx.Err(); err != nil {
@@ -190,17 +190,23 @@ func (b *Book) update(ctx context.Context, key string, f func(*draft) (*keptAnsw
 	}
 	s := b.state.Load()
 	d := &draft{
-		state: s, now: b.now(s),
+		state: s, now: b.now(s), what: what, caller: c,
 		workOrders: map[string]*WorkOrder{}, visits: map[string]*Visit{}, partOrders: map[string]*PartOrder{},
 	}
 	kept, err := f(d)
 	if err != nil || d.empty() {
 		return err
 	}
-	if err := b.db.Update(func(tx *bolt.Tx) error { return d.write(tx, key, kept) }); err != nil {
+	b.opt.step("checked")
+	if err := b.db.Update(func(tx *bolt.Tx) error {
+		defer b.opt.step("written")
+		return d.write(tx, key, kept)
+	}); err != nil {
 		return fmt.Errorf("%w: %w", errCommit, err)
 	}
+	b.opt.step("committed")
 	b.state.Store(&state{contents: d.apply(), id: s.id, clock: s.clock})
+	b.opt.step("published")
 	return nil
 }
 
@@ -228,8 +234,8 @@ func (d *draft) write(tx *bolt.Tx, key string, kept *keptAnswer) error {
 			return err
 		}
 	}
-	if key == "" || kept == nil {
-		return nil
+	if err := d.writeEntry(tx); err != nil || key == "" || kept == nil {
+		return err
 	}
 	return putRecord(tx, bucketKeys, key, kept)
 }
@@ -239,6 +245,7 @@ func (d *draft) apply() *contents {
 	c.workOrders = c.workOrders.with(d.workOrders)
 	c.visits = c.visits.with(d.visits)
 	c.partOrders = c.partOrders.with(d.partOrders)
+	c.relations = d.relationsAfter()
 	return &c
 }
 

@@ -177,17 +177,13 @@ func (v view) dayWarnings(t *Technician, site *Site, start, end time.Time, excep
 	visits := 1
 	buffer := time.Duration(v.company.WindowRules.TravelBufferMinutes) * time.Minute
 	var near *Visit
-	for o := range v.visits.all() {
-		if o.TechnicianID != t.ID || o.ID == except || o.Status == "cancelled" {
-			continue
-		}
-		if !o.Start.Before(day) && o.Start.Before(nextDay(day)) {
+	for _, id := range v.related(visitsByDay, dayKey(t.ID, day)) {
+		if id != except {
 			visits++
 		}
-		if !occupies(o) || site != nil && o.SiteID == site.ID || overlaps(start, end, o.Start.Time, o.End.Time) {
-			continue
-		}
-		if overlaps(start.Add(-buffer), end.Add(buffer), o.Start.Time, o.End.Time) {
+	}
+	for _, o := range v.clashes(t, start.Add(-buffer), end.Add(buffer), except) {
+		if (site == nil || o.SiteID != site.ID) && !overlaps(start, end, o.Start.Time, o.End.Time) {
 			near = o
 		}
 	}

@@ -1,110 +1,11 @@
 package workorders
 
 import (
-	"cmp"
 	"fmt"
-	"iter"
-	"maps"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 )
-
-// A table holds the records of one kind. It is never changed once it has been
-// published; with makes a changed copy.
-type table[T any] struct {
-	byID map[string]*T
-	ids  []string // in natural order
-}
-
-func newTable[T any](records []T, id func(*T) string) table[T] {
-	t := table[T]{byID: make(map[string]*T, len(records))}
-	for i := range records {
-		t.byID[id(&records[i])] = &records[i]
-	}
-	t.ids = slices.SortedFunc(maps.Keys(t.byID), compareIDs)
-	return t
-}
-
-// compareIDs puts WO-999 before WO-1000: shorter ids of the same prefix first.
-func compareIDs(a, b string) int {
-	pa, na := splitID(a)
-	pb, nb := splitID(b)
-	if pa != pb || na == "" || nb == "" {
-		return strings.Compare(a, b)
-	}
-	return cmp.Or(cmp.Compare(len(na), len(nb)), strings.Compare(na, nb))
-}
-
-func splitID(id string) (prefix, digits string) {
-	i := len(id)
-	for i > 0 && id[i-1] >= '0' && id[i-1] <= '9' {
-		i--
-	}
-	return id[:i], id[i:]
-}
-
-func (t table[T]) get(id string) *T { return t.byID[id] }
-
-// near lists ids that differ from id in one digit, lowest first and few.
-func (t table[T]) near(id string) []string {
-	var out []string
-	for i := range len(id) {
-		if id[i] < '0' || id[i] > '9' {
-			continue
-		}
-		for d := byte('0'); d <= '9'; d++ {
-			if other := id[:i] + string(d) + id[i+1:]; other != id && t.get(other) != nil {
-				out = append(out, other)
-			}
-		}
-	}
-	slices.SortFunc(out, compareIDs)
-	return out[:min(len(out), maxCandidates)]
-}
-
-func (t table[T]) all() iter.Seq[*T] {
-	return func(yield func(*T) bool) {
-		for _, id := range t.ids {
-			if !yield(t.byID[id]) {
-				return
-			}
-		}
-	}
-}
-
-func (t table[T]) values() []T {
-	out := make([]T, 0, len(t.ids))
-	for r := range t.all() {
-		out = append(out, *r)
-	}
-	return out
-}
-
-func (t table[T]) with(changed map[string]*T) table[T] {
-	if len(changed) == 0 {
-		return t
-	}
-	out := table[T]{byID: maps.Clone(t.byID), ids: t.ids}
-	maps.Copy(out.byID, changed)
-	if len(out.byID) != len(t.byID) {
-		out.ids = slices.SortedFunc(maps.Keys(out.byID), compareIDs)
-	}
-	return out
-}
-
-// nextID is the id after the highest numbered one with that prefix.
-func (t table[T]) nextID(prefix string) string {
-	highest := 0
-	for id := range t.byID {
-		var n int
-		if _, err := fmt.Sscanf(id, prefix+"%d", &n); err == nil {
-			highest = max(highest, n)
-		}
-	}
-	return fmt.Sprintf("%s%d", prefix, highest+1)
-}
 
 // contents is the whole book at one moment, with its records decoded. It is
 // immutable: rules read it without locks, and a change makes a new one.
@@ -129,6 +30,8 @@ type contents struct {
 	zone  *time.Location            // the company's
 	zones map[string]*time.Location // the sites', by name
 	index func() *partIndex         // made when it is first asked for; parts do not change
+
+	relations relations
 }
 
 // newContents decodes a ledger into tables and checks what the rules rely on.
@@ -151,6 +54,7 @@ func newContents(l *ledger) (*contents, error) {
 	if err := c.check(); err != nil {
 		return nil, err
 	}
+	c.relate()
 	c.index = sync.OnceValue(func() *partIndex { return newPartIndex(c) })
 	return c, nil
 }
@@ -207,19 +111,6 @@ func (c *contents) checkParts() error {
 		}
 	}
 	return nil
-}
-
-// ledger is the way back, for storing and exporting.
-func (c *contents) ledger() *ledger {
-	return &ledger{
-		Reference: c.reference, Company: c.company, Regions: c.regions,
-		Skills: c.skills, Users: c.users, Policy: c.policy,
-		Technicians: c.technicians.values(), Customers: c.customers.values(),
-		Sites: c.sites.values(), Assets: c.assets.values(),
-		WorkOrders: c.workOrders.values(), Visits: c.visits.values(),
-		Suppliers: c.suppliers.values(), StockLocations: c.locations.values(),
-		Parts: c.parts.values(), PartOrders: c.partOrders.values(),
-	}
 }
 
 // siteZone is the zone of a site's clocks.

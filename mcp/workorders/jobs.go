@@ -22,25 +22,14 @@ const riskAhead = 36 * time.Hour
 
 // visitsOf lists the job's visits, oldest first.
 func (c *contents) visitsOf(w *WorkOrder) []*Visit {
-	var out []*Visit
-	for v := range c.visits.all() {
-		if v.WorkOrderID == w.ID {
-			out = append(out, v)
-		}
-	}
+	out := slices.Collect(c.visits.these(c.related(visitsByJob, w.ID)))
 	slices.SortStableFunc(out, func(a, b *Visit) int { return a.Start.Compare(b.Start.Time) })
 	return out
 }
 
 // ordersOf lists the job's part orders by id.
 func (c *contents) ordersOf(w *WorkOrder) []*PartOrder {
-	var out []*PartOrder
-	for o := range c.partOrders.all() {
-		if o.WorkOrderID != nil && *o.WorkOrderID == w.ID {
-			out = append(out, o)
-		}
-	}
-	return out
+	return slices.Collect(c.partOrders.these(c.related(ordersByJob, w.ID)))
 }
 
 // openVisit is the job's first visit that has not ended yet, or nil.
@@ -117,8 +106,8 @@ func (c *contents) flagsOf(w *WorkOrder, now time.Time) []string {
 // than the one named.
 func (c *contents) clashes(t *Technician, start, end time.Time, except string) []*Visit {
 	var out []*Visit
-	for v := range c.visits.all() {
-		if v.TechnicianID == t.ID && v.ID != except && occupies(v) && overlaps(start, end, v.Start.Time, v.End.Time) {
+	for v := range c.visits.these(c.related(openByTechnician, t.ID)) {
+		if v.ID != except && overlaps(start, end, v.Start.Time, v.End.Time) {
 			out = append(out, v)
 		}
 	}

@@ -73,7 +73,10 @@ func connect(t *testing.T, endpoint, protocol string) *mcp.ClientSession {
 	return session
 }
 
-type args = map[string]any
+type (
+	args    = map[string]any
+	session = *mcp.ClientSession
+)
 
 // result is what a call gave, as a client sees it.
 type result struct {

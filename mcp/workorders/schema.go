@@ -102,6 +102,7 @@ const (
 // Values that records have.
 var (
 	workOrderStatuses = []string{"new", "scheduled", "dispatched", "in_progress", "waiting_parts", "on_hold", "completed", "closed", "cancelled"}
+	visitStatuses     = []string{"booked", "en_route", "on_site", "done", "no_access", "cancelled"}
 	priorities        = []string{"emergency", "high", "normal", "low"}
 	orderStatuses     = []string{"pending_approval", "approved", "ordered", "shipped", "back_ordered", "received", "cancelled", "rejected"}
 )

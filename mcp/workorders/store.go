@@ -23,6 +23,7 @@ const formatVersion = 1
 const (
 	bucketMeta        = "meta"
 	bucketKeys        = "keys"
+	bucketJournal     = "journal"
 	bucketTechnicians = "technicians"
 	bucketCustomers   = "customers"
 	bucketSites       = "sites"
@@ -136,8 +137,10 @@ func writeLedger(tx *bolt.Tx, l *ledger, id string, clock clockRecord) error {
 			return err
 		}
 	}
-	if _, err := tx.CreateBucket([]byte(bucketKeys)); err != nil {
-		return err
+	for _, name := range historyKeys {
+		if _, err := tx.CreateBucket([]byte(name)); err != nil {
+			return err
+		}
 	}
 	for key, v := range map[string]any{
 		"id": id, "clock": clock, "reference": l.Reference, "company": l.Company,

@@ -235,8 +235,11 @@ func idsOf(all []Named) []string {
 
 func (v view) openJobsAt(s *Site) []JobRef {
 	out := []JobRef{}
-	for w := range v.workOrders.all() {
-		if s != nil && w.SiteID == s.ID && !v.isClosed(w) {
+	if s == nil {
+		return out
+	}
+	for w := range v.workOrders.these(v.related(jobsBySite, s.ID)) {
+		if !v.isClosed(w) {
 			out = append(out, JobRef{ID: w.ID, Title: w.Title})
 		}
 	}

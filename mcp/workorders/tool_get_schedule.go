@@ -173,12 +173,15 @@ func (v view) agendaVisits(q agenda) []*Visit {
 	if q.visit != nil {
 		return []*Visit{q.visit}
 	}
+	from := v.visits.ids
+	if q.job != nil {
+		from = v.related(visitsByJob, q.job.ID)
+	}
 	var found []*Visit
-	for o := range v.visits.all() {
+	for o := range v.visits.these(from) {
 		switch {
 		case q.technician != nil && o.TechnicianID != q.technician.ID,
 			q.site != nil && o.SiteID != q.site.ID,
-			q.job != nil && o.WorkOrderID != q.job.ID,
 			q.job == nil && o.Status == "cancelled",
 			!q.end.IsZero() && !overlaps(q.start, q.end, o.Start.Time, o.End.Time):
 			continue

@@ -56,12 +56,12 @@ func listPartOrdersTool() tool {
 }
 
 func listPartOrders(v view, in listOrdersInput) (listOrdersOutput, string, error) {
-	keep, err := v.orderFilters(in)
+	from, keep, err := v.orderFilters(in)
 	if err != nil {
 		return listOrdersOutput{}, "", err
 	}
 	var found []*PartOrder
-	for o := range v.partOrders.all() {
+	for o := range v.partOrders.these(from) {
 		if !slices.ContainsFunc(keep, func(fits func(*PartOrder) bool) bool { return !fits(o) }) {
 			found = append(found, o)
 		}
@@ -85,41 +85,42 @@ func listPartOrders(v view, in listOrdersInput) (listOrdersOutput, string, error
 	return out, text, nil
 }
 
-// orderFilters refuses a filter that names nothing, instead of listing all.
-func (v view) orderFilters(in listOrdersInput) ([]func(*PartOrder) bool, error) {
-	var keep []func(*PartOrder) bool
+// orderFilters says among which orders to look and what must hold of them. It
+// refuses a filter that names nothing, instead of listing all.
+func (v view) orderFilters(in listOrdersInput) (from []string, keep []func(*PartOrder) bool, err error) {
+	from = v.partOrders.ids
 	add := func(f func(*PartOrder) bool) { keep = append(keep, f) }
 	if in.PartOrderID != "" {
 		one, err := v.partOrder(in.PartOrderID)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		add(func(o *PartOrder) bool { return o.ID == one.ID })
 	}
 	if in.WorkOrderID != "" {
 		w, err := v.workOrder(in.WorkOrderID)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		add(func(o *PartOrder) bool { return deref(o.WorkOrderID) == w.ID })
+		from = v.related(ordersByJob, w.ID)
 	}
 	if in.SKU != "" {
 		if v.parts.get(in.SKU) == nil {
-			return nil, v.noSuchPart(in.SKU)
+			return nil, nil, v.noSuchPart(in.SKU)
 		}
 		add(func(o *PartOrder) bool { return o.SKU == in.SKU })
 	}
 	if in.Supplier != "" {
 		s, err := v.supplier(in.Supplier)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		add(func(o *PartOrder) bool { return o.SupplierID == s.ID })
 	}
 	if len(in.Status) > 0 {
 		add(func(o *PartOrder) bool { return slices.Contains(in.Status, o.Status) })
 	}
-	return keep, nil
+	return from, keep, nil
 }
 
 func (v view) orderItem(o *PartOrder) orderItem {

@@ -159,8 +159,8 @@ func (v view) quote(p *purchase) quoteOutput {
 			RequestedAt: moment(o.RequestedAt.Time, v.zone),
 		})
 	}
-	for o := range v.partOrders.all() {
-		if o.SKU == p.part.SKU && v.isOpenOrder(o) && (p.job == nil || deref(o.WorkOrderID) != p.job.ID) {
+	for o := range v.partOrders.these(v.related(ordersBySKU, p.part.SKU)) {
+		if v.isOpenOrder(o) && (p.job == nil || deref(o.WorkOrderID) != p.job.ID) {
 			out.OnOrderElsewhere += o.Quantity
 		}
 	}

@@ -106,9 +106,6 @@ func (v view) jobFilters(in searchJobsInput) ([]func(*WorkOrder) bool, error) {
 	if err := v.timeFilters(in, add); err != nil {
 		return nil, err
 	}
-	if wanted := words(in.Text); len(wanted) > 0 {
-		add(func(w *WorkOrder) bool { return containsAll(words(v.jobText(w)), wanted, strings.HasPrefix) })
-	}
 	if len(in.Priority) > 0 {
 		add(func(w *WorkOrder) bool { return slices.Contains(in.Priority, w.Priority) })
 	}
@@ -118,11 +115,15 @@ func (v view) jobFilters(in searchJobsInput) ([]func(*WorkOrder) bool, error) {
 	if len(in.Status) > 0 {
 		add(func(w *WorkOrder) bool { return slices.Contains(in.Status, w.Status) })
 	}
-	if len(keep) == 0 {
+	wanted := words(in.Text)
+	if len(keep) == 0 && len(wanted) == 0 {
 		return nil, refuse("invalid_arguments", "", "Give at least one filter.")
 	}
 	if len(in.Status) == 0 {
 		add(func(w *WorkOrder) bool { return !v.isClosed(w) })
+	}
+	if len(wanted) > 0 { // last, because it costs most
+		add(func(w *WorkOrder) bool { return containsAll(words(v.jobText(w)), wanted, strings.HasPrefix) })
 	}
 	return keep, nil
 }

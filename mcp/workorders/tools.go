@@ -111,7 +111,7 @@ func write[In keyed, Out any](name string, f func(*draft, caller, In) (out Out, 
 		key, rest := in.split()
 		digest := digestOf(name, rest)
 		var ans answer
-		err = b.update(ctx, key, func(d *draft) (*keptAnswer, error) {
+		err = b.update(ctx, key, name, c, func(d *draft) (*keptAnswer, error) {
 			if key != "" {
 				kept, err := b.keptFor(d, key, name, digest)
 				if err != nil {
@@ -131,7 +131,7 @@ func write[In keyed, Out any](name string, f func(*draft, caller, In) (out Out, 
 				return nil, err
 			}
 			ans = answer{structured: json.RawMessage(stored), text: text}
-			return &keptAnswer{Tool: name, Digest: digest, Record: record, Text: text, Answer: stored}, nil
+			return &keptAnswer{Key: key, Tool: name, Digest: digest, Record: record, Text: text, Answer: stored}, nil
 		})
 		if err == errAnswered { //nolint:errorlint // never wrapped
 			err = nil
@@ -157,10 +157,8 @@ func (b *Book) keptFor(d *draft, key, name, digest string) (*keptAnswer, error) 
 	if kept != nil {
 		record = kept.Record
 	}
-	for o := range d.contents.partOrders.all() { // the demo data has keys without answers
-		if kept == nil && o.IdempotencyKey == key {
-			record = o.ID
-		}
+	if ids := d.related(ordersByKey, key); kept == nil && len(ids) > 0 { // the demo data has keys without answers
+		record = ids[0]
 	}
 	if record == "" {
 		return nil, nil
