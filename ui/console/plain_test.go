@@ -38,8 +38,8 @@ func TestPlainPiped(t *testing.T) {
 			t.Errorf("the output lacks %q:\n%s", want, out)
 		}
 	}
-	if report.Status != agent.TurnCompleted {
-		t.Errorf("the last turn is %s", report.Status)
+	if report.Status != agent.TurnPaused || report.ApprovalID != "A-1" {
+		t.Errorf("the report is about a turn that is %s, not about the card", report.Status)
 	}
 	p.undecided("A-1")
 }

@@ -124,6 +124,11 @@ func readQuote(a agent.Approval) (quote, orderArguments, bool) {
 	if json.Unmarshal(a.Preview.Structured, &q) != nil || json.Unmarshal(a.Arguments, &args) != nil {
 		return q, args, false
 	}
+	for _, m := range members(a.Arguments) { // names that differ in case only are read alike
+		if !placed[m.name] && placed[strings.ToLower(m.name)] {
+			return q, args, false
+		}
+	}
 	whole := q.Part.Name != "" && q.Line.Total.Currency != "" && q.Supplier.Name != ""
 	same := q.Part.SKU == args.SKU && fmt.Sprint(q.Line.Quantity) == args.Quantity.String() &&
 		(q.WorkOrder == nil || q.WorkOrder.ID == args.WorkOrder) && (args.Max == nil || *args.Max == q.Line.Total.Minor)

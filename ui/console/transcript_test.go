@@ -226,3 +226,25 @@ func benchmarkKey(b *testing.B, messages int) {
 
 func BenchmarkKey10(b *testing.B)    { benchmarkKey(b, 10) }
 func BenchmarkKey10000(b *testing.B) { benchmarkKey(b, 10000) }
+
+// BenchmarkStart is a start without its process: from an open store to the
+// drawn screen.
+func BenchmarkStart(b *testing.B) {
+	p := benchPilot(b, 10000)
+	for b.Loop() {
+		ctx, cancel := context.WithCancel(context.Background())
+		m := New(ctx, p.options)
+		m.Update(tea.WindowSizeMsg{Width: 100, Height: 40})
+		cancel()
+	}
+}
+
+// BenchmarkChange is what a change in the store costs until it is on the screen,
+// with all messages of a long conversation there.
+func BenchmarkChange(b *testing.B) {
+	m := benchPilot(b, 10000)
+	m.Update(tea.WindowSizeMsg{Width: 100, Height: 40})
+	for b.Loop() {
+		m.Update(m.reload()())
+	}
+}
