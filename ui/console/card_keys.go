@@ -16,11 +16,11 @@ type seen struct {
 	approval agent.ApprovalID
 	stands   standing
 	attempt  int
-	width    int
-	// lines are the card's first lines that have been in view.
-	lines int
-	// whole says that all lines were, and that the last one is now.
-	whole bool
+	// rows says of each of the card's lines, at width, whether it was in view.
+	rows  []bool
+	width int
+	// end says that the last line is in view now.
+	end bool
 }
 
 func seenOf(k card) seen {
@@ -32,22 +32,40 @@ func (s seen) same(k card) bool {
 	return s.approval == k.approval.ID && s.stands == k.stands() && s.attempt == k.call.Attempt
 }
 
-// note is told what is on the screen after each frame.
+// note is told what is on the screen after each frame. A card that was all in
+// view stays read when its lines are broken anew.
 func (s *seen) note(k *cardCell, width int, spans []span) {
-	if s.width != width {
-		s.width, s.lines = width, 0
+	if all := s.all(); s.width != width || len(s.rows) != len(k.cell.drawn) {
+		s.width, s.rows = width, make([]bool, len(k.cell.drawn))
+		for i := range s.rows {
+			s.rows[i] = all
+		}
 	}
-	s.whole = false
+	s.end = false
 	for _, p := range spans {
 		if p.cell != k.cell {
 			continue
 		}
-		if p.from <= s.lines {
-			s.lines = max(s.lines, p.to)
+		for i := p.from; i < p.to; i++ {
+			s.rows[i] = true
 		}
-		end := len(k.cell.drawn)
-		s.whole = s.lines >= end && p.to == end
+		s.end = p.to == len(s.rows)
 	}
+}
+
+// all reports whether every line was in view.
+func (s *seen) all() bool { return len(s.rows) > 0 && !slices.Contains(s.rows, false) }
+
+// refusal says why a key may not decide because of what was seen; empty if it
+// may.
+func (s *seen) refusal() string {
+	switch {
+	case !s.all() && s.end:
+		return "The beginning of this card has not been in view: read it from the top (Home, PgDn) before deciding."
+	case !s.all() || !s.end:
+		return "Scroll to the end first (↓ or PgDn): all of a card must have been in view before it is decided."
+	}
+	return ""
 }
 
 // enterCards gives the keyboard to a card: the first, or the one after.
@@ -151,8 +169,8 @@ func (m *Model) letter(k tea.KeyMsg, c card) tea.Cmd {
 		m.hint("That is already on its way.")
 	case m.guard.refusal() != "":
 		m.hint(m.guard.refusal())
-	case !m.view.whole:
-		m.hint("Scroll to the end first (↓ or PgDn): all of a card must have been in view before it is decided.")
+	case m.view.refusal() != "":
+		m.hint(m.view.refusal())
 	default:
 		return m.act(key, c)
 	}

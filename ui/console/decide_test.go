@@ -154,11 +154,27 @@ func TestScrollToTheEndFirst(t *testing.T) {
 		t.Errorf("the screen does not say why nothing happened:\n%s", p.screen())
 	}
 	p.undecided("A-1")
-	p.press("end", "a") // the end alone: the middle was never in view
-	p.undecided("A-1")
 	p.press("home", "pgdown", "pgdown", "pgdown", "x")
 	p.undecided("A-1")
 	p.press("a") // the hint took lines away, and the end stayed in view
+	p.untilText("On record: 1 order placed")
+}
+
+// The end alone is not enough, and reading survives a change of the width.
+func TestReadBeforeResize(t *testing.T) {
+	p := newPilot(t, 44, 12)
+	p.card()
+	p.press("tab")
+	p.press("end", "a")
+	if !p.says("The beginning of this card has not been in view") && !p.says("Scroll to the end first") {
+		t.Errorf("the screen does not say why nothing happened:\n%s", p.screen())
+	}
+	p.undecided("A-1")
+	p.press("home", "pgdown", "pgdown", "pgdown", "pgdown", "pgdown")
+	p.update(tea.WindowSizeMsg{Width: 60, Height: 12})
+	p.press("home", "a")
+	p.undecided("A-1") // the end is out of view
+	p.press("end", "a")
 	p.untilText("On record: 1 order placed")
 }
 
@@ -380,5 +396,22 @@ func TestRestart(t *testing.T) {
 	}
 	if n := p.source.count("order_part"); n != 1 {
 		t.Errorf("%d orders went out, not one", n)
+	}
+}
+
+// A card whose time ran out loses its frame, and nothing is sent.
+func TestExpired(t *testing.T) {
+	p := newPilot(t, 80, 30)
+	p.expiresAfter = "1h"
+	p.start("owner-2", 80, 30)
+	p.card()
+	p.untilText("since 09:04 · until 10:04")
+	p.ready()
+	p.now = p.now.Add(2 * time.Hour)
+	p.update(tickedMsg{})
+	p.untilText("[expired] A-1")
+	p.until("the composer has the keyboard", func() bool { return p.m.focus == "" })
+	if strings.Contains(p.screen(), "┏") || p.source.count("order_part") != 0 {
+		t.Errorf("after the card's time:\n%s", p.screen())
 	}
 }

@@ -21,7 +21,7 @@ func (m *Model) draw() {
 		return
 	}
 	if m.width < minWidth || m.height < minHeight {
-		m.frame, m.view.whole = nil, false
+		m.frame, m.view.end = nil, false
 		m.screen = fit(m.waitingText()+fmt.Sprintf(" · too small, needs %d × %d", minWidth, minHeight), m.width) + caret(0, 0)
 		return
 	}
@@ -32,7 +32,7 @@ func (m *Model) draw() {
 	lines := append(make([]string, 0, m.height), top...)
 	if m.panel != nil {
 		lines = append(lines, m.panel.view(m.list.canvas, m.list.height)...)
-		m.view.whole = false
+		m.view.end = false
 	} else {
 		body, spans := m.list.window()
 		m.frame = spans
@@ -58,7 +58,7 @@ func (m *Model) draw() {
 func (m *Model) keepEnd() {
 	shrunk := m.list.height < m.drawnHeight
 	m.drawnHeight = m.list.height
-	if k := m.open.card(m.focus); k != nil && shrunk && m.view.whole {
+	if k := m.open.card(m.focus); k != nil && shrunk && m.view.end {
 		m.list.placeEnd(m.list.find(k.cell.id))
 	}
 }

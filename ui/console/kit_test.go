@@ -173,6 +173,8 @@ type pilot struct {
 	quit   bool
 	now    time.Time
 	ctx    context.Context
+	// expiresAfter is how long cards wait; empty: for ever.
+	expiresAfter string
 }
 
 var deskUser = agent.User{ID: "U-01", Name: "Dispatch Desk 1", Role: "dispatcher", Limit: &agent.Money{Minor: 50000, Currency: "EUR"}}
@@ -204,6 +206,7 @@ func nextID() string {
 func (p *pilot) start(owner agent.OwnerID, width, height int) {
 	p.t.Helper()
 	policy, err := agent.NewPolicy(agent.PolicyConfig{
+		ExpiresAfter:       p.expiresAfter,
 		RunWithoutApproval: []agent.QualifiedName{"work-orders/lookup_work_order", "work-orders/quote_part"},
 		ReadOnly:           []agent.QualifiedName{"work-orders/lookup_work_order"},
 		Previews:           map[agent.QualifiedName]agent.QualifiedName{"work-orders/order_part": "work-orders/quote_part"},
@@ -386,7 +389,7 @@ func (p *pilot) screen() string {
 func (p *pilot) ready() {
 	p.press("tab")
 	for range 6 {
-		if !p.m.view.whole {
+		if p.m.view.refusal() != "" {
 			p.press("pgdown")
 		}
 	}

@@ -169,11 +169,25 @@ func (m *Model) handle(msg tea.Msg) tea.Cmd {
 		m.guard.blurred = false
 		m.guard.land()
 	case tickedMsg:
-		return tick()
+		return tea.Batch(tick(), m.expire())
 	case leaveMsg:
 		return m.leave()
 	default:
 		return m.fact(msg)
+	}
+	return nil
+}
+
+// expire closes cards whose time ran out, so that none looks as if it could
+// still be approved.
+func (m *Model) expire() tea.Cmd {
+	now, e := m.options.Now(), m.desk.engine
+	for _, w := range m.waiting {
+		if w.Status == agent.CallWaiting && w.ExpiresAt != nil && now.After(*w.ExpiresAt) {
+			return m.desk.verb(func(ctx context.Context) tea.Msg {
+				return verbDoneMsg{what: "expire", err: e.ExpireDue(ctx)}
+			})
+		}
 	}
 	return nil
 }

@@ -140,8 +140,8 @@ func TestSizes(t *testing.T) {
 		t.Run(scene.name, func(t *testing.T) {
 			p := newPilot(t, 80, 24)
 			scene.play(p)
-			for _, width := range []int{1, 2, 20, 40, 41, 57, 80, 200} {
-				for _, height := range []int{1, 3, 11, 12, 13, 24, 60} {
+			for _, width := range []int{1, 20, 40, 57, 80, 200} {
+				for _, height := range []int{1, 11, 12, 24, 60} {
 					p.m.width, p.m.height = width, height
 					p.m.draw()
 					checkScreen(t, p)
