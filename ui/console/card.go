@@ -1,6 +1,7 @@
 package console
 
 import (
+	"cmp"
 	"strings"
 
 	"deskhand/agent"
@@ -42,7 +43,7 @@ func (k card) title(c canvas) string {
 		"order": "ORDER PART", "book_visit": "BOOK VISIT", "move_visit": "MOVE VISIT", "cancel_visit": "CANCEL VISIT",
 		"cancel_order": "CANCEL PART ORDER", "note": "ADD NOTE",
 	}
-	title := words[k.approval.Kind]
+	title := words[cmp.Or(k.approval.Kind, k.call.Kind)]
 	if title == "" {
 		title = "CALL"
 	}

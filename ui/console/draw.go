@@ -21,7 +21,7 @@ func (m *Model) draw() {
 		return
 	}
 	if m.width < minWidth || m.height < minHeight {
-		m.frame, m.view.end = nil, false
+		m.view.end = false
 		m.screen = fit(m.waitingText()+fmt.Sprintf(" · too small, needs %d × %d", minWidth, minHeight), m.width) + caret(0, 0)
 		return
 	}
@@ -35,7 +35,6 @@ func (m *Model) draw() {
 		m.view.end = false
 	} else {
 		body, spans := m.list.window()
-		m.frame = spans
 		if k := m.open.card(m.focus); k != nil {
 			m.view.note(k, m.width, spans)
 		}

@@ -62,6 +62,20 @@ func (m *Model) scrollKey(name string) bool {
 	return true
 }
 
+// wheelStep is how many lines a step of the mouse wheel scrolls.
+const wheelStep = 3
+
+// wheel scrolls with a captured mouse; its buttons do nothing.
+func (m *Model) wheel(msg tea.MouseMsg) {
+	step := map[tea.MouseButton]int{tea.MouseButtonWheelUp: -wheelStep, tea.MouseButtonWheelDown: wheelStep}[msg.Button]
+	switch {
+	case step != 0 && m.panel != nil:
+		m.panel.scroll(step)
+	case step != 0:
+		m.list.scroll(step)
+	}
+}
+
 // interrupt is Ctrl+C: it goes back one step at a time, and leaves last.
 func (m *Model) interrupt() tea.Cmd {
 	switch {
@@ -151,7 +165,9 @@ func (m *Model) composerKey(k tea.KeyMsg) tea.Cmd {
 	case "up", "down", "home", "end":
 		m.moveOrScroll(name, empty)
 	default:
-		m.composer.key(name)
+		if !m.composer.key(name) && k.Type == tea.KeyRunes { // Esc and a letter in one go
+			m.composer.insert(string(k.Runes))
+		}
 	}
 	return nil
 }

@@ -54,7 +54,6 @@ type Model struct {
 	starting       bool
 
 	screen string // the drawn screen
-	frame  []span // which parts of which cells are on it
 	// drawnHeight is how high the list was in the drawn screen.
 	drawnHeight int
 }
@@ -163,6 +162,8 @@ func (m *Model) handle(msg tea.Msg) tea.Cmd {
 		m.width, m.height = msg.Width, msg.Height
 	case tea.KeyMsg:
 		return m.key(msg)
+	case tea.MouseMsg:
+		m.wheel(msg)
 	case tea.BlurMsg:
 		m.guard.blurred = true
 	case tea.FocusMsg:
@@ -218,7 +219,7 @@ func (m *Model) fact(msg tea.Msg) tea.Cmd {
 		m.listed(msg)
 	case startedMsg:
 		m.starting = false
-		if text := sentence(msg.err); text != "" {
+		if text := startSentence(msg.err); text != "" {
 			m.pinned = append(m.pinned, text)
 		}
 	case draftDueMsg:

@@ -1,6 +1,8 @@
 package console
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
 	"strconv"
 	"strings"
@@ -108,12 +110,30 @@ func (m *Model) connectPanel() *panel {
 	intro := c.text
 	c.text = func(cv canvas) []string {
 		lines := intro(cv)
-		for line := range strings.SplitSeq(safe(o.ConfigBlock, prose), "\n") {
-			lines = append(lines, fit(line, cv.width))
+		for line := range strings.SplitSeq(safe(spread(o.ConfigBlock), prose), "\n") {
+			lines = append(lines, hanging(line, cv.width)...)
+		}
+		lines = append(lines, "", "The servers now:")
+		for _, s := range o.Servers() {
+			line := indent + s.Name + " " + s.State
+			if s.Detail != "" {
+				line += ": " + s.Detail
+			}
+			lines = append(lines, hanging(indent+safeLine(line, prose), cv.width)...)
 		}
 		return append(lines, "", "Esc closes this.")
 	}
 	return c
+}
+
+// spread puts each member of a JSON block on a line of its own, so that it can
+// be copied from a narrow screen.
+func spread(block string) string {
+	var out bytes.Buffer
+	if json.Indent(&out, []byte(block), "", "  ") != nil {
+		return block
+	}
+	return out.String()
 }
 
 // viewAll shows everything about a card: what will be sent, byte for byte in a

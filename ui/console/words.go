@@ -47,6 +47,18 @@ func sentence(err error) string {
 	return "That did not work: " + full(err.Error()) + " What you see is as it is stored; try again."
 }
 
+// startSentence says what a start could not do.
+func startSentence(err error) string {
+	var unreachable *agent.UnreachableError
+	switch {
+	case err == nil, errors.Is(err, context.Canceled):
+		return ""
+	case errors.As(err, &unreachable):
+		return "The server " + say(unreachable.Server) + " cannot be reached (" + say(unreachable.Err.Error()) + "). /connect shows where it is configured; declining a card works without it."
+	}
+	return "At the start: " + full(err.Error())
+}
+
 // cause shortens what a call's record says about why there is no answer: the
 // screen says the outcome in its own words.
 func cause(text string) string {
