@@ -102,10 +102,7 @@ func (m *Model) pinnedLines() []string {
 // bottom is everything below the transcript: notice, rule, composer or field,
 // status. The caret's row counts from its first line.
 func (m *Model) bottom() (lines []string, caretRow, caretColumn int) {
-	for _, line := range m.noticeLines() {
-		lines = append(lines, line)
-	}
-	lines = append(lines, m.rule())
+	lines = append(m.noticeLines(), m.rule())
 	room := max(1, min(8, m.height/3))
 	var typed []string
 	if f := m.field; f != nil {
