@@ -125,12 +125,23 @@ func (t *transcript) clamp() {
 }
 
 // window gives the visible lines, exactly height of them or fewer, and which
-// parts of which cells they are.
+// parts of which cells they are. There is never an empty place below the end
+// while something is hidden above.
 func (t *transcript) window() ([]string, []span) {
 	if t.follow {
 		t.toBottom()
 	}
 	t.clamp()
+	lines, spans := t.visible()
+	if len(lines) < t.height && (t.first > 0 || t.hidden > 0) {
+		t.toBottom()
+		lines, spans = t.visible()
+	}
+	t.forget()
+	return lines, spans
+}
+
+func (t *transcript) visible() ([]string, []span) {
 	lines := make([]string, 0, t.height)
 	var spans []span
 	for i := t.first; i < len(t.cells) && len(lines) < t.height; i++ {
@@ -143,7 +154,6 @@ func (t *transcript) window() ([]string, []span) {
 		spans = append(spans, span{cell: t.cells[i], row: len(lines), from: from, to: to})
 		lines = append(lines, all[from:to]...)
 	}
-	t.forget()
 	return lines, spans
 }
 
