@@ -29,15 +29,16 @@ type Config struct {
 	Texts agent.Texts `json:"texts,omitzero"`
 	// OnError says of tools what their failure does: model or stall.
 	OnError map[agent.QualifiedName]agent.OnError `json:"onError,omitempty"`
-	// Retention says how long conversations that have ended are kept.
-	Retention RetentionConfig `json:"retention,omitzero"`
+	// Retention says how long conversations that have ended are kept; without
+	// it, a year of busy days is.
+	Retention *RetentionConfig `json:"retention,omitempty"`
 }
 
 // RetentionConfig bounds what is kept of conversations that have ended.
 type RetentionConfig struct {
 	// MaxDays is the age in days; 0 means that age does not count.
 	MaxDays int `json:"maxDays,omitempty"`
-	// MaxConversations is how many are kept; 0 means that all are.
+	// MaxConversations is how many are kept; 0 means that number does not count.
 	MaxConversations int `json:"maxConversations,omitempty"`
 }
 
@@ -48,9 +49,9 @@ const (
 )
 
 // retention is the configuration in the engine's words.
-func (c RetentionConfig) retention() agent.Retention {
-	if c == (RetentionConfig{}) {
-		c = RetentionConfig{MaxDays: defaultMaxDays, MaxConversations: defaultMaxConversations}
+func (c *RetentionConfig) retention() agent.Retention {
+	if c == nil {
+		c = &RetentionConfig{MaxDays: defaultMaxDays, MaxConversations: defaultMaxConversations}
 	}
 	return agent.Retention{MaxAge: time.Duration(c.MaxDays) * 24 * time.Hour, MaxCount: c.MaxConversations}
 }
@@ -151,6 +152,9 @@ func (c *Config) complete(getenv func(string) string) error {
 			return fmt.Errorf("the built-in policy: %w", err)
 		}
 	}
+	if err := c.check(); err != nil {
+		return err
+	}
 	for _, name := range slices.Sorted(maps.Keys(c.MCPServers)) {
 		s := c.MCPServers[name]
 		if s.Disabled {
@@ -163,6 +167,22 @@ func (c *Config) complete(getenv func(string) string) error {
 			return fmt.Errorf("mcpServers.%s: %w", name, err)
 		}
 		c.MCPServers[name] = s
+	}
+	return nil
+}
+
+// check finds values that mean nothing, outside servers and policy.
+func (c *Config) check() error {
+	for _, name := range slices.Sorted(maps.Keys(c.OnError)) {
+		switch mode := c.OnError[name]; {
+		case !strings.Contains(string(name), "/"):
+			return fmt.Errorf("onError: %q is no qualified name: write server/tool", name)
+		case mode != agent.OnErrorModel && mode != agent.OnErrorStall:
+			return fmt.Errorf("onError.%s is %q: write model or stall", name, mode)
+		}
+	}
+	if r := c.Retention; r != nil && (r.MaxDays < 0 || r.MaxConversations < 0) {
+		return errors.New("retention: a number must not be negative; 0 keeps everything")
 	}
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"deskhand/agent"
@@ -12,14 +13,11 @@ import (
 // edit puts up a new card with changed arguments. It never approves: it prints
 // the new id and ends with the code of something that waits.
 func (d *desk) edit(ctx context.Context, id agent.ApprovalID, sets []string, asJSON bool) error {
-	found, err := d.store.Approvals(ctx, []agent.ApprovalID{id})
+	old, err := d.approval(ctx, id)
 	if err != nil {
 		return err
 	}
-	if len(found) == 0 {
-		return fmt.Errorf("there is no approval %s; see deskhand approvals", id)
-	}
-	calls, err := d.store.Calls(ctx, []agent.CallID{found[0].Call})
+	calls, err := d.store.Calls(ctx, []agent.CallID{old.Call})
 	if err != nil || len(calls) == 0 {
 		return fmt.Errorf("the call of %s cannot be read; it can be declined with: deskhand deny %s", id, id)
 	}
@@ -31,29 +29,27 @@ func (d *desk) edit(ctx context.Context, id agent.ApprovalID, sets []string, asJ
 	if err != nil {
 		return err
 	}
-	if asJSON {
-		waiting, err := d.engine.Waiting(ctx)
-		if err != nil {
-			return err
-		}
-		for _, w := range waiting {
-			if w.ApprovalID == a.ID {
-				err = printJSON(d.options.out, w)
-			}
-		}
-		return firstError(err, &exitError{code: exitWaiting})
+	if err := d.printEdited(ctx, a, asJSON); err != nil {
+		return err
 	}
-	_, err = fmt.Fprintf(d.options.out, "%s waits instead of %s: %s\nDecide with: deskhand approve %s, or deskhand deny %s\n", a.ID, id, visible(a.Summary()), a.ID, a.ID)
-	return firstError(err, &exitError{code: exitWaiting})
+	return &exitError{code: exitWaiting}
 }
 
-func firstError(errs ...error) error {
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
+// printEdited prints the card that took another one's place.
+func (d *desk) printEdited(ctx context.Context, a agent.Approval, asJSON bool) error {
+	waiting, err := d.engine.Waiting(ctx)
+	if err != nil {
+		return err
 	}
-	return nil
+	i := slices.IndexFunc(waiting, func(w agent.ApprovalReport) bool { return w.ApprovalID == a.ID })
+	if i < 0 {
+		return fmt.Errorf("%s does not wait any more; see deskhand show %s", a.ID, a.Conversation)
+	}
+	if asJSON {
+		return printJSON(d.options.out, waiting[i])
+	}
+	_, err = fmt.Fprintf(d.options.out, "%s waits instead of %s: %s\n%s\n", a.ID, a.Supersedes, oneLine(visible(a.Summary())), nextStep(waiting[i]))
+	return err
 }
 
 // changed sets values in an argument object. A path is names with dots between;

@@ -10,8 +10,8 @@ func TestServerOfItsOwnIsStoppedBeforeTheDecision(t *testing.T) {
 	v := startServer(t)
 	s := v.configure(v.addr)
 	before := v.orders()
-	first := s.ask(waiting, orderLine)
-	second := s.ask(waiting, "order a HE-3000-230S for WO-1044")
+	first := s.within().ask(waiting, orderLine)
+	second := s.within().ask(waiting, "order a HE-3000-230S for WO-1044")
 	v.stop()
 
 	o := s.expect(failed, "approve", first.ApprovalID)
@@ -19,7 +19,7 @@ func TestServerOfItsOwnIsStoppedBeforeTheDecision(t *testing.T) {
 	if list := s.approvals(); len(list) != 2 || list[0].Status != "waiting" {
 		t.Fatalf("after approving without a server, approvals lists %+v", list)
 	}
-	if audit := s.expect(done, "audit").out; strings.Contains(audit, "decided") {
+	if audit := s.within().expect(done, "audit").out; strings.Contains(audit, "decided") {
 		t.Errorf("a decision was recorded:\n%s", audit)
 	}
 	s.expect(done, "deny", second.ApprovalID, "--reason", "not now").prints(t, "Nothing was ordered", "not now")
@@ -36,7 +36,7 @@ func TestServerIsGoneBetweenDecisionAndSending(t *testing.T) {
 	w := newWire(v)
 	s := v.configure(w.addr)
 	before := v.orders()
-	a := s.ask(waiting, orderLine)
+	a := s.within().ask(waiting, orderLine)
 	w.set(func(w *wire) { w.closeAfter = "quote_part" })
 
 	o := s.expect(failed, "approve", a.ApprovalID)
@@ -47,10 +47,10 @@ func TestServerIsGoneBetweenDecisionAndSending(t *testing.T) {
 	w.open()
 
 	// Whatever is started now, nothing goes out by itself.
-	s.expect(done, "approvals").prints(t, "approved, not sent")
+	s.within().expect(done, "approvals").prints(t, "approved, not sent")
 	s.expect(done, "ask", "what's the status of WO-1043").prints(t, "WO-1043")
-	s.expect(done, "doctor")
-	s.expect(done, "conversations")
+	s.within().expect(done, "doctor")
+	s.within().expect(done, "conversations")
 	s.expect(waiting, "ask", "--conversation", a.ConversationID, "--queue", "what's the status of WO-1043")
 	if n := w.count("order_part"); n != 0 {
 		t.Fatalf("order_part was sent %d times", n)
@@ -75,7 +75,7 @@ func TestApprovedAndNotSentCanBeDropped(t *testing.T) {
 	w := newWire(v)
 	s := v.configure(w.addr)
 	before := v.orders()
-	a := s.ask(waiting, orderLine)
+	a := s.within().ask(waiting, orderLine)
 	w.set(func(w *wire) { w.closeAfter = "quote_part" })
 	s.expect(failed, "approve", a.ApprovalID).says(t, "approved, not sent")
 
@@ -93,7 +93,7 @@ func TestAnswerIsLostOnceAndTheKeyFindsTheOrder(t *testing.T) {
 	w := newWire(v)
 	s := v.configure(w.addr)
 	before := v.orders()
-	a := s.ask(waiting, orderLine)
+	a := s.within().ask(waiting, orderLine)
 	w.set(func(w *wire) { w.cut, w.cutLeft = "order_part", 1 })
 
 	s.expect(done, "approve", a.ApprovalID).prints(t, "1 order placed")
@@ -112,7 +112,7 @@ func TestAnswerStaysLostAndAPersonSettlesIt(t *testing.T) {
 			w := newWire(v)
 			s := v.configure(w.addr)
 			before := v.orders()
-			a := s.ask(waiting, orderLine)
+			a := s.within().ask(waiting, orderLine)
 			w.set(func(w *wire) { w.cut, w.cutLeft = "order_part", 1000 })
 
 			s.expect(unknown, "approve", a.ApprovalID).prints(t, "It is not known whether", "deskhand settle "+a.ApprovalID)
@@ -123,7 +123,7 @@ func TestAnswerStaysLostAndAPersonSettlesIt(t *testing.T) {
 			s.expect(failed, "approve", a.ApprovalID).says(t, "already approved by")
 			w.set(func(w *wire) { w.cutLeft = 0 })
 			sent := w.count("order_part")
-			s.expect(done, "approvals").prints(t, "unknown")
+			s.within().expect(done, "approvals").prints(t, "unknown")
 
 			o := s.expect(done, "settle", a.ApprovalID, how, "--note", "looked it up")
 			made := v.ordersAdded(before, 1)[0]

@@ -162,7 +162,7 @@ func (s *shell) orders() []partOrder {
 func (s *shell) approvals() []approval {
 	s.t.Helper()
 	var list []approval
-	s.decode(&list, done, "approvals", "--json")
+	s.within().decode(&list, done, "approvals", "--json")
 	return list
 }
 
@@ -170,7 +170,7 @@ func (s *shell) approvals() []approval {
 func (s *shell) show(id string) conversation {
 	s.t.Helper()
 	var c conversation
-	s.decode(&c, done, "show", "--json", id)
+	s.within().decode(&c, done, "show", "--json", id)
 	return c
 }
 

@@ -77,7 +77,7 @@ func TestSignalWhileAnOrderIsOutLeavesItUnknown(t *testing.T) {
 	w := newWire(v)
 	s := v.configure(w.addr)
 	before := v.orders()
-	a := s.ask(waiting, orderLine)
+	a := s.within().ask(waiting, orderLine)
 	w.set(func(w *wire) { w.hold = "order_part" })
 	approving := s.start("approve", a.ApprovalID)
 	<-w.held
@@ -98,7 +98,7 @@ func TestKillWhileAnOrderIsOutLeavesItUnknown(t *testing.T) {
 	w := newWire(v)
 	s := v.configure(w.addr)
 	before := v.orders()
-	a := s.ask(waiting, orderLine)
+	a := s.within().ask(waiting, orderLine)
 	w.set(func(w *wire) { w.hold = "order_part" })
 	approving := s.start("approve", a.ApprovalID)
 	<-w.held
@@ -108,7 +108,7 @@ func TestKillWhileAnOrderIsOutLeavesItUnknown(t *testing.T) {
 	_ = approving.cmd.Wait() // killed
 	sent := w.count("order_part")
 	w.set(func(w *wire) { w.hold = "" })
-	s.expect(done, "approvals").prints(t, "unknown")
+	s.within().expect(done, "approvals").prints(t, "unknown")
 	s.expect(done, "ask", "what's the status of WO-1043")
 	if w.count("order_part") != sent {
 		t.Error("a command that is about something else sent the order again")
