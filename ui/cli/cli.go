@@ -9,6 +9,7 @@ import (
 	"os/signal"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 )
@@ -51,7 +52,10 @@ func newRoot(o *options) *cobra.Command {
 		Args:          noArguments,
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		PersistentPreRunE: func(*cobra.Command, []string) error {
+		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
+			if cmd.Flags().Changed("wait") && o.wait == 0 {
+				o.wait = time.Nanosecond // one try, not the default
+			}
 			return o.resolve()
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error { return runConsole(cmd.Context(), *o) },

@@ -33,7 +33,7 @@ func TestHeldDeskNamesItsHolder(t *testing.T) {
 	s.hold()
 
 	for _, command := range [][]string{{"approvals"}, {"ask", "hello"}, {"approve", "A-1"}, {"deny", "A-1"}, {"show", "x"}, {"doctor"}} {
-		o := s.expect(failed, append([]string{"--wait", "10ms"}, command...)...)
+		o := s.expect(failed, append([]string{"--wait", "0"}, command...)...)
 		o.says(t, fmt.Sprintf("is in use by process %d on %s since ", os.Getpid(), host), "close that one, or wait longer with --wait")
 		if o.out != "" {
 			t.Errorf("%v printed %q", o.args, o.out)

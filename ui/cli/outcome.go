@@ -50,6 +50,7 @@ func (d *desk) print(r agent.Report, asJSON bool) error {
 	var text strings.Builder
 	text.WriteString(answerText(r.Answer, r.Ledger))
 	for _, a := range r.Approvals {
+		text.WriteString(remarks(a))
 		if step := nextStep(a); step != "" && d.options.store != storeMemory {
 			text.WriteString(step + "\n")
 		}
@@ -69,6 +70,22 @@ func answerText(answer, ledger string) string {
 	}
 	if ledger != "" {
 		text.WriteString("— " + visible(ledger) + "\n")
+	}
+	return text.String()
+}
+
+// remarks are what a person should know before deciding, beside the summary: why
+// it is asked at all, and what the preview warns of.
+func remarks(a agent.ApprovalReport) string {
+	if a.Status != agent.CallWaiting {
+		return ""
+	}
+	var text strings.Builder
+	if a.Because != "" {
+		fmt.Fprintf(&text, "%s asks because: %s\n", a.ApprovalID, oneLine(visible(a.Because)))
+	}
+	for _, w := range a.Warnings {
+		fmt.Fprintf(&text, "%s warns: %s\n", a.ApprovalID, oneLine(visible(w.Message)))
 	}
 	return text.String()
 }

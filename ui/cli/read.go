@@ -65,7 +65,15 @@ func printWaiting(ctx context.Context, w io.Writer, d *desk, waiting []agent.App
 		}
 		_, _ = fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", nameOf(a), state, a.RequestedAt.Format("Mon 2 Jan 15:04"), oneLine(visible(what)))
 	}
-	return table.Flush()
+	if err := table.Flush(); err != nil {
+		return err
+	}
+	for _, a := range waiting {
+		if _, err := io.WriteString(w, remarks(a)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func newConversations(o *options) *cobra.Command {

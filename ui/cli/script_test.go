@@ -25,6 +25,7 @@ import (
 //	fails CODE WORD...   the same, with exactly one line on standard error and
 //	                     nothing on standard output
 //	damage HOW FILE      do to a file what failing disks do
+//	hostile TEXT LINE    ask TEXT with control characters and one more LINE
 //	newest VARIABLE      put the newest conversation's id into a variable
 func TestScripts(t *testing.T) {
 	t.Parallel()
@@ -37,10 +38,11 @@ func TestScripts(t *testing.T) {
 			return os.WriteFile(filepath.Join(env.WorkDir, "default.json"), []byte("{}"), 0o600)
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"exits":  func(ts *testscript.TestScript, neg bool, args []string) { exits(ts, args) },
-			"fails":  fails,
-			"damage": damage,
-			"newest": newest,
+			"exits":   func(ts *testscript.TestScript, neg bool, args []string) { exits(ts, args) },
+			"fails":   fails,
+			"damage":  damage,
+			"newest":  newest,
+			"hostile": hostile,
 		},
 	})
 }
@@ -79,6 +81,17 @@ func fails(ts *testscript.TestScript, _ bool, args []string) {
 	}
 	if o.out != "" {
 		ts.Fatalf("standard output is not empty: %q", o.out)
+	}
+}
+
+// hostile asks what no terminal should see as it is.
+func hostile(ts *testscript.TestScript, _ bool, args []string) {
+	if len(args) != 2 {
+		ts.Fatalf("usage: hostile TEXT LINE")
+	}
+	o := deskhand(ts, "ask", args[0]+"\x1b[2J\u202e\n"+args[1])
+	if o.code != done || strings.ContainsAny(o.out+o.err, "\x1b\u202e") {
+		ts.Fatalf("exit %d: %q %q", o.code, o.out, o.err)
 	}
 }
 
