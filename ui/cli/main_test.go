@@ -200,15 +200,3 @@ func (o outcome) quiet(t *testing.T) {
 		t.Errorf("%v: standard error: %s", o.args, o.err)
 	}
 }
-
-// until waits for a condition, looking at it again and again.
-func until(t testing.TB, what string, condition func() bool) {
-	t.Helper()
-	deadline := time.Now().Add(patience)
-	for !condition() {
-		if time.Now().After(deadline) {
-			t.Fatalf("waited in vain for: %s", what)
-		}
-		time.Sleep(5 * time.Millisecond) // between two looks, not for an outcome
-	}
-}
