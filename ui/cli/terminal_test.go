@@ -4,6 +4,7 @@ package cli_test
 
 import (
 	"errors"
+	"io"
 	"os"
 	"os/exec"
 	"strings"
@@ -40,7 +41,7 @@ func (s *shell) open() *terminal {
 	master := pollable(s.t, opened)
 	x := &terminal{t: s.t, cmd: cmd, master: master, screen: vt.NewSafeEmulator(100, 40), gone: make(chan struct{})}
 	x.pumps.Go(func() { pump(master.Read, x.screen.Write) })
-	go pump(x.screen.Read, master.Write) // the emulator answers what the program asks; it ends with the process
+	x.pumps.Go(func() { pump(x.screen.Read, master.Write) }) // the emulator answers what the program asks
 	go func() {
 		_ = cmd.Wait() // how it ended is asked through ProcessState
 		close(x.gone)
@@ -49,8 +50,12 @@ func (s *shell) open() *terminal {
 		_ = cmd.Process.Kill() // unless it ended already
 		<-x.gone
 		_ = master.Close()
+		// Closing the emulator itself is a race with whoever reads its answers;
+		// closing their pipe ends the reader just as well.
+		if answers, ok := x.screen.InputPipe().(io.Closer); ok {
+			_ = answers.Close()
+		}
 		x.pumps.Wait()
-		_ = x.screen.Close()
 	})
 	return x
 }
