@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -36,7 +37,7 @@ func compilePredicate(expression string) (predicate, error) {
 	}
 	ast, issues := env.Compile(expression)
 	if issues.Err() != nil {
-		return nil, fmt.Errorf("%s", oneLine(issues.Err().Error()))
+		return nil, errors.New(faults(issues))
 	}
 	if ast.OutputType() != cel.BoolType && ast.OutputType() != cel.DynType {
 		return nil, fmt.Errorf("gives %s, not true or false", ast.OutputType())
@@ -46,6 +47,16 @@ func compilePredicate(expression string) (predicate, error) {
 		return nil, fmt.Errorf("preparing a rule: %w", err)
 	}
 	return func(in PolicyInput) (bool, error) { return evaluate(program, in) }, nil
+}
+
+// faults words what is wrong with an expression, with line and column of each
+// fault, in one line.
+func faults(issues *cel.Issues) string {
+	var parts []string
+	for _, fault := range issues.Errors() {
+		parts = append(parts, fmt.Sprintf("%d:%d: %s", fault.Location.Line(), fault.Location.Column()+1, oneLine(fault.Message)))
+	}
+	return strings.Join(parts, "; ")
 }
 
 func evaluate(program cel.Program, in PolicyInput) (bool, error) {

@@ -84,11 +84,11 @@ func (e *Engine) examine(p *proposal, entry Entry, s Snapshot, past history, ear
 	if same := doneBefore(*c, earlier); same != nil && !c.ReadOnly && c.Verdict.Decision != DecisionRefuse {
 		c.Verdict = Verdict{Decision: DecisionAsk, Because: "the same call was already made in this turn", Fixed: true}
 	}
-	return e.start(p, s)
+	return e.start(p, s, past)
 }
 
 // start moves a call as its verdict says.
-func (e *Engine) start(p *proposal, s Snapshot) error {
+func (e *Engine) start(p *proposal, s Snapshot, past history) error {
 	c := &p.call
 	switch c.Verdict.Decision {
 	case DecisionRun:
@@ -110,7 +110,11 @@ func (e *Engine) start(p *proposal, s Snapshot) error {
 		return err
 	}
 	c.Arguments = arguments
-	p.ask = &question{approval: newApproval(*c, p.entry, s.Turn), event: EventAsk, expiresAfter: e.policy.expiresAfter}
+	draft := newApproval(*c, p.entry, s.Turn)
+	if len(past.lines) > 0 {
+		draft.Line = past.lines[len(past.lines)-1] // the newest line is the turn's own
+	}
+	p.ask = &question{approval: draft, event: EventAsk, expiresAfter: e.policy.expiresAfter}
 	return nil
 }
 

@@ -51,6 +51,10 @@ func TestAToolThatIsNotListedAsks(t *testing.T) {
 	if report.Status != agent.TurnPaused || report.Approvals[0].Tool != "work-orders/refund" {
 		t.Fatalf("report = %+v", report)
 	}
+	cards, err := d.Store().Approvals(t.Context(), []agent.ApprovalID{"A-1"})
+	if err != nil || cards[0].Line != "refund WO-1044" {
+		t.Errorf("the card does not say what was asked: %+v, %v", cards, err)
+	}
 	if len(d.wo.Ledger("refund")) != 0 {
 		t.Error("it ran")
 	}
