@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"maps"
 	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -29,6 +30,9 @@ type Config struct {
 	Texts agent.Texts `json:"texts,omitzero"`
 	// OnError says of tools what their failure does: model or stall.
 	OnError map[agent.QualifiedName]agent.OnError `json:"onError,omitempty"`
+	// Skills is a folder of SKILL.md files that the assistant may read; empty
+	// means that there is none.
+	Skills string `json:"skills,omitempty"`
 	// Retention says how long conversations that have ended are kept; without
 	// it, a year of busy days is.
 	Retention *RetentionConfig `json:"retention,omitempty"`
@@ -101,6 +105,7 @@ var configKeys = keyTree{
 		"denied": nil, "deniedSpending": nil, "expired": nil, "cancelled": nil, "unknown": nil, "happened": nil, "didNotHappen": nil,
 	},
 	"onError":   nil,
+	"skills":    nil,
 	"retention": {"maxDays": nil, "maxConversations": nil},
 }
 
@@ -131,6 +136,9 @@ func loadConfig(path string, named bool, getenv func(string) string) (c Config, 
 	}
 	if err := json.Unmarshal(text, &c); err != nil {
 		return c, nil, &usageError{fmt.Errorf("%s: %w", path, positioned(text, err))}
+	}
+	if c.Skills != "" && !filepath.IsAbs(c.Skills) { // meant from where the file is
+		c.Skills = filepath.Join(filepath.Dir(path), c.Skills)
 	}
 	if err := c.complete(getenv); err != nil {
 		return c, nil, &usageError{fmt.Errorf("%s: %w%s", path, err, hints)}

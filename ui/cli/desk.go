@@ -17,6 +17,7 @@ import (
 
 	"deskhand/agent"
 	"deskhand/agent/offline"
+	"deskhand/agent/skills"
 	"deskhand/mcp/client"
 	"deskhand/state"
 	"deskhand/state/bolt"
@@ -34,6 +35,7 @@ type desk struct {
 	store    *state.Store
 	engine   *agent.Engine
 	servers  []*client.Server
+	skills   *skills.Source // nil if no folder is configured
 	embedded *embedded
 	company  *companyView
 	// notices are what a person should read at the start.
@@ -120,6 +122,10 @@ func (d *desk) wire(ctx context.Context, model agent.Model, policy *agent.Policy
 	sources := make([]agent.Source, len(d.servers))
 	for i, s := range d.servers {
 		sources[i] = s
+	}
+	if d.config.Skills != "" {
+		d.skills = skills.New(d.config.Skills)
+		sources = append(sources, d.skills)
 	}
 	engine, err := agent.New(agent.Config{
 		Store: d.store, Model: model, Sources: sources, Policy: policy, Owner: agent.OwnerID(newID()),

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"deskhand/agent"
+	"deskhand/agent/skills"
 	"deskhand/mcp/client"
 )
 
@@ -158,6 +159,13 @@ func (d *desk) diagnose(ctx context.Context) (diagnosis, error) {
 		row := serverRow{Name: s.Name(), State: string(state.Phase), Detail: state.Identity}
 		if state.Err != nil {
 			row.Detail = state.Err.Error()
+		}
+		found.Servers = append(found.Servers, row)
+	}
+	if d.skills != nil {
+		row := serverRow{Name: skills.Name, State: string(client.PhaseReady), Detail: d.config.Skills}
+		if _, err := d.skills.Tools(ctx); err != nil {
+			row.State, row.Detail = string(client.PhaseDown), err.Error()
 		}
 		found.Servers = append(found.Servers, row)
 	}
