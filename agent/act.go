@@ -103,7 +103,7 @@ func (e *Engine) runReads(ctx context.Context, box *Toolbox, reads []Call) (thin
 
 // runWrite marks a free write as running and runs it.
 func (e *Engine) runWrite(ctx context.Context, box *Toolbox, c Call) (bool, error) {
-	sent, err := e.dispatch(ctx, c.ID, nil)
+	sent, _, err := e.dispatch(ctx, c.ID, nil)
 	if err != nil {
 		return false, err
 	}

@@ -52,19 +52,19 @@ func (e *Engine) Approve(ctx context.Context, r DecideRequest) (Report, error) {
 	if err := checkLimit(a, user); err != nil {
 		return Report{}, err
 	}
-	sent, err := e.dispatch(ctx, c.ID, func(tx Tx, c *Call) ([]AuditLine, error) {
+	sent, revived, err := e.dispatch(ctx, c.ID, func(tx Tx, c *Call) ([]AuditLine, error) {
 		return e.decide(tx, c, a, Decision{Approved: true, By: user, At: now, Note: r.Note})
 	})
 	if err != nil {
 		return Report{}, err
 	}
-	return e.sendApproved(ctx, box, sent)
+	return e.sendApproved(ctx, box, sent, revived)
 }
 
 // sendApproved sends a call that a person approved, and drives the turn on.
-func (e *Engine) sendApproved(ctx context.Context, box *Toolbox, sent Call) (Report, error) {
+func (e *Engine) sendApproved(ctx context.Context, box *Toolbox, sent Call, revived bool) (Report, error) {
 	e.tell(Happening{Kind: TurnResumed, Conversation: sent.Conversation, Turn: sent.Turn})
-	goOn, err := e.execute(ctx, box, sent)
+	goOn, err := e.executeAll(ctx, box, sent, revived)
 	if err == nil && goOn {
 		err = e.drive(ctx, sent.Conversation, sent.Turn)
 	}
@@ -359,11 +359,11 @@ func (e *Engine) resend(ctx context.Context, c Call) (Report, error) {
 	if err != nil {
 		return Report{}, err
 	}
-	sent, err := e.dispatch(ctx, c.ID, nil)
+	sent, revived, err := e.dispatch(ctx, c.ID, nil)
 	if err != nil {
 		return Report{}, err
 	}
-	return e.sendApproved(ctx, box, sent)
+	return e.sendApproved(ctx, box, sent, revived)
 }
 
 // fetchAgain fetches the preview that a card lacks.

@@ -22,11 +22,11 @@ func (e *Engine) callTool(ctx context.Context, name QualifiedName, r CallRequest
 
 // dispatch commits that a call is about to be sent: running, with owner,
 // attempt and deadline, before the first byte leaves. With also, a decision is
-// written in the same commit.
-func (e *Engine) dispatch(ctx context.Context, id CallID, also func(Tx, *Call) ([]AuditLine, error)) (Call, error) {
+// written in the same commit. Revived says that the turn had been stalled, so
+// that nobody drives what else of it may go on.
+func (e *Engine) dispatch(ctx context.Context, id CallID, also func(Tx, *Call) ([]AuditLine, error)) (sent Call, revived bool, err error) {
 	now, deadline := e.now(), time.Now().Add(e.callTimeout)
-	var sent Call
-	_, err := e.change(ctx, id, func(tx Tx, c *Call) ([]AuditLine, error) {
+	revived, err = e.change(ctx, id, func(tx Tx, c *Call) ([]AuditLine, error) {
 		var lines []AuditLine
 		if also != nil {
 			var err error
@@ -42,7 +42,27 @@ func (e *Engine) dispatch(ctx context.Context, id CallID, also func(Tx, *Call) (
 		sent = *c
 		return append(lines, AuditLine{Step: AuditSent, At: now, Note: fmt.Sprintf("attempt %d", c.Attempt)}), nil
 	})
-	return sent, err
+	return sent, revived, err
+}
+
+// executeAll executes a dispatched call, and then, if its dispatch revived the
+// turn, what else of the reply may go on by itself.
+func (e *Engine) executeAll(ctx context.Context, box *Toolbox, sent Call, revived bool) (goOn bool, err error) {
+	goOn, err = e.execute(ctx, box, sent)
+	if err != nil || goOn || !revived {
+		return goOn, err
+	}
+	s, err := e.store.Snapshot(ctx, sent.Conversation)
+	open := s.Head.Open
+	if err != nil || open == nil || open.Turn != sent.Turn || open.Owner != e.owner || open.State != TurnActing {
+		return false, err
+	}
+	ctx, done := e.stoppable(ctx, sent.Turn)
+	defer done()
+	if goOn, err = e.act(ctx, s); err != nil {
+		return false, errors.Join(err, e.stall(context.WithoutCancel(ctx), sent.Conversation, sent.Turn, oneLine(err.Error()), ctx.Err() != nil))
+	}
+	return goOn, nil
 }
 
 // execute sends a call and commits what came of it. A keyed call whose answer

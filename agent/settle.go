@@ -106,11 +106,11 @@ func (e *Engine) askByKey(ctx context.Context, c Call) (bool, error) {
 	if _, err := box.Resolve(c.Tool); err != nil {
 		return false, err
 	}
-	sent, err := e.dispatch(ctx, c.ID, nil)
+	sent, revived, err := e.dispatch(ctx, c.ID, nil)
 	if err != nil {
 		return false, err
 	}
-	return e.execute(ctx, box, sent)
+	return e.executeAll(ctx, box, sent, revived)
 }
 
 // Abort ends a conversation's open turn in whatever state it is: what waits is

@@ -18,7 +18,7 @@ import (
 
 // sweepStride is how many kill points are left out between two in a bounded
 // sweep. It has no factor in common with the two or four steps that go together.
-const sweepStride = 9
+const sweepStride = 13
 
 // TestWhereverAProcessIsKilledTheNextOneKeepsThePromises kills a process right
 // before and right after every commit, before every message to a server or

@@ -242,3 +242,10 @@ func (s *Source) Handler(tool string) Handler {
 	defer s.mu.Unlock()
 	return s.handlers[tool]
 }
+
+// SetHandler replaces what a tool does; its definition stays.
+func (s *Source) SetHandler(tool string, handler Handler) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.handlers[tool] = handler
+}
