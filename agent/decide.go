@@ -166,14 +166,11 @@ func (e *Engine) recheck(ctx context.Context, a Approval, c Call) (*Toolbox, err
 	if err != nil {
 		return nil, err
 	}
-	turns, err := e.store.Turns(ctx, []TurnID{c.Turn})
+	turn, err := e.turnOf(ctx, a)
 	if err != nil {
-		return nil, fmt.Errorf("reading the turn of %s: %w", a.ID, err)
+		return nil, err
 	}
-	if len(turns) == 0 {
-		return nil, &DigestError{Approval: a.ID, Reason: "the record of its turn is missing or damaged"}
-	}
-	p, err := e.prepare(ctx, box, c, turns[0])
+	p, err := e.prepare(ctx, box, c, turn)
 	if err != nil {
 		return nil, err
 	}
@@ -366,12 +363,42 @@ func (e *Engine) resend(ctx context.Context, c Call) (Report, error) {
 	return e.sendApproved(ctx, box, sent, revived)
 }
 
-// fetchAgain fetches the preview that a card lacks.
+// fetchAgain fetches the preview that a card lacks and puts up a card with it.
 func (e *Engine) fetchAgain(ctx context.Context, a Approval, c Call) (Report, error) {
-	_, err := e.recheck(ctx, Approval{ID: a.ID, Call: a.Call, Line: a.Line, RequestedBy: a.RequestedBy}, c)
+	box, err := e.toolbox(ctx, c.Conversation)
+	if err != nil {
+		return Report{}, err
+	}
+	turn, err := e.turnOf(ctx, a)
+	if err != nil {
+		return Report{}, err
+	}
+	p, err := e.prepare(ctx, box, c, turn)
+	switch {
+	case err != nil:
+		return Report{}, err
+	case p.refused != nil:
+		return Report{}, e.closeCall(ctx, a, c, p.reason, p.refused)
+	case p.approval.NoPreview != "":
+		return Report{}, &UnreachableError{Server: p.approval.PreviewTool.Server(), Err: errors.New(p.approval.NoPreview)}
+	}
+	p.approval.Because = c.Verdict.Because
+	err = e.replace(ctx, a, p, nil)
 	var changed *ChangedError
-	if errors.As(err, &changed) {
+	if errors.As(err, &changed) { // the card that was missing its preview is replaced
 		return e.Report(ctx, c.Conversation)
 	}
 	return Report{}, err
+}
+
+// turnOf reads the turn of an approval.
+func (e *Engine) turnOf(ctx context.Context, a Approval) (Turn, error) {
+	turns, err := e.store.Turns(ctx, []TurnID{a.Turn})
+	if err != nil {
+		return Turn{}, fmt.Errorf("reading the turn of %s: %w", a.ID, err)
+	}
+	if len(turns) == 0 {
+		return Turn{}, &DigestError{Approval: a.ID, Reason: "the record of its turn is missing or damaged"}
+	}
+	return turns[0], nil
 }

@@ -53,11 +53,11 @@ func (e *Engine) Edit(ctx context.Context, r EditRequest) (Approval, error) {
 	if c.Requested, err = e.editedArguments(entry, r); err != nil {
 		return Approval{}, err
 	}
-	turns, err := e.store.Turns(ctx, []TurnID{c.Turn})
-	if err != nil || len(turns) == 0 {
-		return Approval{}, errors.Join(err, &DigestError{Approval: a.ID, Reason: "the record of its turn is missing or damaged"})
+	turn, err := e.turnOf(ctx, a)
+	if err != nil {
+		return Approval{}, err
 	}
-	p, err := e.prepare(ctx, box, c, turns[0])
+	p, err := e.prepare(ctx, box, c, turn)
 	if err != nil {
 		return Approval{}, err
 	}

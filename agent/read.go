@@ -34,6 +34,9 @@ func (e *Engine) Report(ctx context.Context, id ConversationID) (Report, error) 
 	}
 	report.OrderIDs = orderIDs(calls)
 	report.Status, report.Ledger = turn.End, turn.Ledger
+	if turn.End == TurnAborted { // calls that were out may have been answered since
+		report.Ledger = Ledger(calls)
+	}
 	usage := turn.Usage
 	if head.Open != nil {
 		report.Status, report.Stall, usage = head.Open.State, head.Open.Stall, head.Open.Usage

@@ -3,6 +3,7 @@ package agent_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync/atomic"
 	"testing"
 
@@ -289,4 +290,38 @@ func TestAbortWhileACallIsOutLeavesItUnknownAndStoresTheLateAnswer(t *testing.T)
 	if n := len(d.model.Requests()); n != 1 {
 		t.Errorf("%d model requests after an abort, want 1", n)
 	}
+}
+
+func TestACardWithoutItsPreviewCanBeFetchedAgain(t *testing.T) {
+	d := newDesk(t, agenttest.Call(orderCall), agenttest.Say("Ordered."))
+	quote := d.wo.Handler("quote")
+	list, err := d.wo.Tools(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	quoteTool := list.Tools[slices.IndexFunc(list.Tools, func(tool agent.Tool) bool { return tool.Name == "quote" })]
+	d.wo.Add(quoteTool, func(context.Context, agent.CallRequest) (agent.Result, error) {
+		return agent.Result{}, &agent.CallError{Outcome: agent.OutcomeUnknown, Server: "work-orders", Err: errors.New("timed out")}
+	})
+	report := d.send(t, orderLine)
+	if report.Approvals[0].Reason == "" {
+		t.Fatalf("the card does not say that its preview is missing: %+v", report.Approvals)
+	}
+	var unreachable *agent.UnreachableError
+	if _, err := d.Approve(t.Context(), agent.DecideRequest{Approval: "A-1"}); !errors.As(err, &unreachable) {
+		t.Errorf("approve: %v", err)
+	}
+	if _, err := d.Retry(t.Context(), "A-1"); !errors.As(err, &unreachable) {
+		t.Errorf("fetching again: %v", err)
+	}
+	d.wo.Add(quoteTool, quote)
+	fetched, err := d.Retry(t.Context(), "A-1")
+	if err != nil || fetched.Approvals[0].ApprovalID != "A-2" || fetched.Approvals[0].Because != "spends money" {
+		t.Fatalf("fetching again: %+v, %v", fetched, err)
+	}
+	d.orders(t, 0)
+	if _, err := d.Approve(t.Context(), agent.DecideRequest{Approval: "A-2"}); err != nil {
+		t.Fatal(err)
+	}
+	d.orders(t, 1)
 }
