@@ -105,7 +105,6 @@ func (s script) call(n uint64) (tool, user string, a args) {
 	key := fmt.Sprintf("key-%08d", n)
 	user = s.one("", "U-01", "U-01", "U-02", "U-03", "U-77")
 	job := s.id("WO-%d", 1000, 1062)
-	a = args{}
 	switch s.r.IntN(16) {
 	case 0, 1, 2, 3:
 		start, end := s.window()
