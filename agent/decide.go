@@ -46,7 +46,7 @@ func (e *Engine) Approve(ctx context.Context, r DecideRequest) (Report, error) {
 	}
 	box, err := e.recheck(ctx, a, c)
 	if err != nil {
-		return Report{}, err
+		return Report{}, e.decidedMeanwhile(ctx, r.Approval, err)
 	}
 	user, now := e.user(), e.now()
 	if err := checkLimit(a, user); err != nil {
@@ -59,6 +59,19 @@ func (e *Engine) Approve(ctx context.Context, r DecideRequest) (Report, error) {
 		return Report{}, err
 	}
 	return e.sendApproved(ctx, box, sent, revived)
+}
+
+// decidedMeanwhile gives who decided, where somebody did while the call was
+// looked at; else the error of the look.
+func (e *Engine) decidedMeanwhile(ctx context.Context, id ApprovalID, err error) error {
+	var unreachable *UnreachableError
+	if !errors.As(err, &unreachable) {
+		return err
+	}
+	if fresh, _, loadErr := e.load(ctx, id); loadErr == nil && fresh.State != ApprovalOpen {
+		return &DecidedError{Approval: fresh}
+	}
+	return err
 }
 
 // sendApproved sends a call that a person approved, and drives the turn on.

@@ -165,17 +165,27 @@ func (c *Call) applyFailure(failure error, now time.Time) ([]AuditLine, error) {
 		c.Result = TextResult(failureText(outcome, failure), true)
 		return []AuditLine{{Step: AuditResult, At: now, Note: failure.Error()}}, c.Apply(EventFail)
 	case outcome == OutcomeNotSent:
-		c.NotSent = failure.Error()
-		return []AuditLine{{Step: AuditNotSent, At: now, Note: failure.Error()}}, c.Apply(EventNotSent)
+		c.NotSent = cause(failure)
+		return []AuditLine{{Step: AuditNotSent, At: now, Note: c.NotSent}}, c.Apply(EventNotSent)
 	}
-	c.Lost = failure.Error()
-	return []AuditLine{{Step: AuditResult, At: now, Note: "unknown: " + failure.Error()}}, c.Apply(EventLose)
+	c.Lost = cause(failure)
+	return []AuditLine{{Step: AuditResult, At: now, Note: "unknown: " + c.Lost}}, c.Apply(EventLose)
 }
 
 // failureText tells the model why a call gave no result.
 func failureText(outcome Outcome, failure error) string {
 	if outcome == OutcomeNotSent {
-		return "The call was not sent: " + failure.Error()
+		return "The call was not sent: " + cause(failure)
 	}
-	return "The call failed: " + failure.Error()
+	return "The call failed: " + cause(failure)
+}
+
+// cause is why a call failed, without the outcome and the server's name, which
+// stand beside it wherever it is shown.
+func cause(failure error) string {
+	var call *CallError
+	if errors.As(failure, &call) {
+		return call.Err.Error()
+	}
+	return failure.Error()
 }

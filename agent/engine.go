@@ -188,7 +188,7 @@ func (e *Engine) begin(ctx context.Context, r SendRequest) (TurnID, error) {
 				return &BusyError{Conversation: r.Conversation, State: head.Open.State}
 			}
 			queued = true
-			head.Queue = append(head.Queue, QueuedMessage{Text: r.Text, User: user, At: now})
+			head.Queue = append(head.Queue, QueuedMessage{Text: r.Text, User: user, At: now, Behind: head.Open.Turn})
 			return tx.PutHead(head)
 		}
 		return startTurn(tx, &head, turn, QueuedMessage{Text: r.Text, User: user, At: now}, e.owner)

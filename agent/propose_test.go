@@ -367,3 +367,38 @@ func TestAfterAFailedWriteTheTurnGoesOnWhenTheDiskIsBack(t *testing.T) {
 		t.Errorf("continue: %+v, %v", report, err)
 	}
 }
+
+func TestALineBehindAStoppedTurnIsNotSentByItself(t *testing.T) {
+	d := newDesk(t, agenttest.Call(orderCall), agenttest.Say("Status of 1044."))
+	sent := d.send(t, orderLine)
+	if _, err := d.Send(t.Context(), agent.SendRequest{Conversation: sent.ConversationID, Text: "status 1043", Queue: true}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := d.Abort(t.Context(), sent.ConversationID); err != nil {
+		t.Fatal(err)
+	}
+	report, err := d.Send(t.Context(), agent.SendRequest{Conversation: sent.ConversationID, Text: "status 1044"})
+	if err != nil || report.Answer != "Status of 1044." {
+		t.Errorf("report = %+v, %v", report, err)
+	}
+	if n := len(d.model.Requests()); n != 2 {
+		t.Errorf("%d model requests, want 2", n)
+	}
+	if text, err := d.Unqueue(t.Context(), sent.ConversationID, 0); err != nil || text != "status 1043" {
+		t.Errorf("the line is lost: %q, %v", text, err)
+	}
+}
+
+func TestLinesBehindATurnAreSentOneAfterTheOther(t *testing.T) {
+	d := newDesk(t, agenttest.Call(orderCall), agenttest.Say("Ordered."), agenttest.Say("One."), agenttest.Say("Two."))
+	sent := d.send(t, orderLine)
+	for _, line := range []string{"first", "second"} {
+		if _, err := d.Send(t.Context(), agent.SendRequest{Conversation: sent.ConversationID, Text: line, Queue: true}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	report, err := d.Approve(t.Context(), agent.DecideRequest{Approval: "A-1"})
+	if err != nil || report.Answer != "Two." {
+		t.Errorf("report = %+v, %v", report, err)
+	}
+}

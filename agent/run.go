@@ -162,10 +162,8 @@ func (e *Engine) commitAnswer(ctx context.Context, s Snapshot, past history, rep
 			return err
 		}
 		head.Open, head.Updated = nil, now
-		if len(head.Queue) > 0 {
-			first := head.Queue[0]
+		if first, ok := head.takeQueued(s.Turn.ID, next); ok {
 			first.At = now
-			head.Queue = head.Queue[1:]
 			goOn = true
 			return startTurn(tx, head, next, first, e.owner)
 		}

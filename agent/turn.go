@@ -103,6 +103,29 @@ type QueuedMessage struct {
 	Text string    `json:"text"`
 	User User      `json:"user"`
 	At   time.Time `json:"at"`
+	// Behind is the turn that the message waits for. Where that turn was
+	// aborted, the message is not sent by itself any more.
+	Behind TurnID `json:"behind,omitempty"`
+}
+
+// takeQueued takes the next message that waits behind a turn that has ended out
+// of the queue; the others that waited for it wait for the turn that the message
+// begins.
+func (h *Head) takeQueued(ended, next TurnID) (QueuedMessage, bool) {
+	for i, q := range h.Queue {
+		if q.Behind != "" && q.Behind != ended { // older records do not say
+			continue
+		}
+		rest := append(append([]QueuedMessage(nil), h.Queue[:i]...), h.Queue[i+1:]...)
+		for j := range rest {
+			if rest[j].Behind == "" || rest[j].Behind == ended {
+				rest[j].Behind = next
+			}
+		}
+		h.Queue = rest
+		return q, true
+	}
+	return QueuedMessage{}, false
 }
 
 // Note writes a call's new state into the batch and works out what the turn is
