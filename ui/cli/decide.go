@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 
 	"github.com/spf13/cobra"
 
@@ -102,12 +103,35 @@ func newContinue(o *options) *cobra.Command {
 }
 
 func newAbort(o *options) *cobra.Command {
-	cmd := conversationCommand(o, (*agent.Engine).Abort)
+	cmd := conversationCommand(o, func(e *agent.Engine, ctx context.Context, id agent.ConversationID) (agent.Report, error) {
+		report, err := e.Abort(ctx, id)
+		if err != nil {
+			return report, err
+		}
+		return report, giveBackQueue(ctx, e, id, o.err)
+	})
 	cmd.Use, cmd.Short = "abort ID", "End a conversation's open turn; what waits is cancelled"
 	cmd.Long = "End a conversation's open turn, whatever its state. What waits is cancelled and never sent; a call\n" +
 		"that was out becomes unknown and stays listed until it is settled."
 	cmd.Example = "  deskhand abort 01M8Q4ZJ6Y0000000000000000"
 	return cmd
+}
+
+// giveBackQueue prints the lines that waited behind a stopped turn, and takes
+// them out of the queue: they are not sent by themselves any more.
+func giveBackQueue(ctx context.Context, e *agent.Engine, id agent.ConversationID, w io.Writer) error {
+	for {
+		text, err := e.Unqueue(ctx, id, 0)
+		if errors.Is(err, agent.ErrNotFound) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if _, err := fmt.Fprintf(w, "This line waited behind it and was not sent: %s\n", oneLine(visible(text))); err != nil {
+			return err
+		}
+	}
 }
 
 // conversationCommand is a command that does one thing to one conversation.
