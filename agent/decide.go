@@ -108,6 +108,12 @@ func (e *Engine) load(ctx context.Context, id ApprovalID) (Approval, Call, error
 	if len(calls) == 0 {
 		return Approval{}, Call{}, &DigestError{Approval: id, Reason: "the record of its call is missing or damaged"}
 	}
+	if approvals[0].State == ApprovalOpen && calls[0].Approval != id {
+		// It was replaced between the two reads.
+		if fresh, err := e.store.Approvals(ctx, []ApprovalID{id}); err == nil && len(fresh) == 1 {
+			approvals = fresh
+		}
+	}
 	return approvals[0], calls[0], nil
 }
 
@@ -215,6 +221,19 @@ func differences(old, now Approval) []Change {
 	return changes
 }
 
+// stillAbout makes sure that the call has this approval, and that event may
+// happen to it; else somebody was first, and the error says who.
+func stillAbout(tx Tx, c *Call, id ApprovalID, event Event) error {
+	if _, err := c.State.Next(event); err == nil && c.Approval == id {
+		return nil
+	}
+	a, err := tx.Approval(id)
+	if err != nil {
+		return err
+	}
+	return &DecidedError{Approval: a}
+}
+
 // replace puts a new approval in the place of one whose terms, tool or server
 // changed. It always gives an error: the old one was not decided.
 func (e *Engine) replace(ctx context.Context, old Approval, p preparation, changes []Change) error {
@@ -224,8 +243,8 @@ func (e *Engine) replace(ctx context.Context, old Approval, p preparation, chang
 	draft.Supersedes, draft.Changes = old.ID, changes
 	var opened Approval
 	_, err := e.change(ctx, p.call.ID, func(tx Tx, c *Call) ([]AuditLine, error) {
-		if c.Approval != old.ID {
-			return nil, &DigestError{Approval: old.ID, Reason: "another card took its place"}
+		if err := stillAbout(tx, c, old.ID, EventRevise); err != nil {
+			return nil, err
 		}
 		c.Arguments, c.ServerIdentity, c.Definition, c.Keyed = p.call.Arguments, p.call.ServerIdentity, p.call.Definition, p.call.Keyed
 		c.Requested, c.EditedBy = p.call.Requested, p.call.EditedBy
@@ -253,6 +272,9 @@ func (e *Engine) closeCall(ctx context.Context, a Approval, c Call, reason strin
 		result = TextResult(reason, true)
 	}
 	goOn, err := e.change(ctx, c.ID, func(tx Tx, c *Call) ([]AuditLine, error) {
+		if err := stillAbout(tx, c, a.ID, EventRefuse); err != nil {
+			return nil, err
+		}
 		fresh, err := tx.Approval(a.ID)
 		if err != nil {
 			return nil, err

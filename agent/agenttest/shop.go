@@ -176,7 +176,7 @@ func (s *Shop) work(r agent.CallRequest, n int) agent.Result {
 			Quantity int `json:"quantity"`
 		}
 		_ = json.Unmarshal(r.Arguments, &args)
-		return Structured(quoteOf(args.Quantity, s.Price()*args.Quantity))
+		return Structured(Quote(args.Quantity, s.Price()*args.Quantity))
 	case "order":
 		var args struct {
 			Max int `json:"max_total_minor"`

@@ -191,11 +191,11 @@ func (w *WorkOrders) quote(_ context.Context, r agent.CallRequest) (agent.Result
 	w.mu.Lock()
 	total := w.price * args.Quantity
 	w.mu.Unlock()
-	return Structured(quoteOf(args.Quantity, total)), nil
+	return Structured(Quote(args.Quantity, total)), nil
 }
 
-// quoteOf is the preview of an order: what a person consents to.
-func quoteOf(quantity, total int) string {
+// Quote is the preview of an order: what a person consents to.
+func Quote(quantity, total int) string {
 	return fmt.Sprintf(`{"part":{"sku":"HE-3000-230","name":"Heating element 3 kW"},"line":{"quantity":%d,"total":{"minor":%d,"currency":"EUR"}},`+
 		`"supplier":{"id":"SUP-1","name":"Tandrel Thermal Supply"},"expected_on":{"at":"2026-12-03T12:00:00+01:00","local":"Thu 3 Dec 12:00"},"warnings":[]}`, quantity, total)
 }
