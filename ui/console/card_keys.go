@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"deskhand/agent"
 
@@ -171,8 +172,38 @@ func (m *Model) letter(k tea.KeyMsg, c card) tea.Cmd {
 		m.hint(m.guard.refusal())
 	case m.view.refusal() != "":
 		m.hint(m.view.refusal())
-	default:
+	case opensField(key, c):
 		return m.act(key, c)
+	default:
+		return m.afterAlone(key, c)
+	}
+	return nil
+}
+
+// opensField reports whether a key only opens a field, in which something else
+// decides.
+func opensField(key string, c card) bool {
+	label, _ := c.override()
+	return key == "d" || key == "a" && label != ""
+}
+
+// afterAlone lets a key decide once it has stood alone: no other key came for a
+// moment, so it was neither held down nor the beginning of a paste.
+func (m *Model) afterAlone(key string, c card) tea.Cmd {
+	pressed := keyStoodAloneMsg{key: key, card: m.focus, approval: c.approval.ID, presses: m.guard.presses}
+	return tea.Tick(aloneTime, func(time.Time) tea.Msg { return pressed })
+}
+
+// stoodAlone acts on a key after its moment, if it still means the same card.
+func (m *Model) stoodAlone(pressed keyStoodAloneMsg) tea.Cmd {
+	focused := m.open.card(m.focus)
+	switch {
+	case pressed.presses != m.guard.presses:
+		m.hint("Several keys at once decide nothing. Press it once.")
+	case m.guard.blurred, focused == nil, m.focus != pressed.card, focused.card.approval.ID != pressed.approval, !m.view.same(focused.card):
+		// The card, or the window, is another one now.
+	case m.out[focused.card.call.Name()] == "":
+		return m.act(pressed.key, focused.card)
 	}
 	return nil
 }

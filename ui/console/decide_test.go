@@ -208,12 +208,19 @@ func TestOverride(t *testing.T) {
 	p.untilText("On record: 1 order placed")
 }
 
-// Each card is decided by itself, and the guard starts anew on each.
-func TestSeveralCards(t *testing.T) {
+// severalCards is a console with three cards, all in view.
+func severalCards(t *testing.T) *pilot {
+	t.Helper()
 	p := newPilot(t, 80, 60)
 	p.model.script(calls("cancel_visit", `{"visit_id":"V-1","reason":"sick"}`, "cancel_visit", `{"visit_id":"V-2","reason":"sick"}`, "cancel_visit", `{"visit_id":"V-3","reason":"sick"}`))
 	p.send("cancel V-1, V-2 and V-3")
 	p.until("three cards", func() bool { return len(p.m.open.cards) == 3 })
+	return p
+}
+
+// Each card is decided by itself, and the guard starts anew on each.
+func TestSeveralCards(t *testing.T) {
+	p := severalCards(t)
 	if p.bells.Load() == 0 {
 		p.until("the bell", func() bool { return p.bells.Load() == 1 })
 	}
@@ -412,5 +419,48 @@ func TestExpired(t *testing.T) {
 	p.until("the composer has the keyboard", func() bool { return p.m.focus == "" })
 	if strings.Contains(p.screen(), "┏") || p.source.count("order_part") != 0 {
 		t.Errorf("after the card's time:\n%s", p.screen())
+	}
+}
+
+// TestAHeldKeyDecidesOneCardAtMost: one held "a" approved two orders, because
+// the pause before a keyboard repeats is longer than the quiet that a card asks
+// for.
+func TestAHeldKeyDecidesOneCardAtMost(t *testing.T) {
+	for _, pause := range []time.Duration{300, 500, 660, 800} {
+		p := severalCards(t)
+		p.press("tab", "a")
+		p.until("the next card has the keyboard", func() bool { return len(p.m.open.cards) == 2 && p.m.focus != "" })
+		p.clock += pause * time.Millisecond
+		for range 30 {
+			p.update(keyMsg("a"))
+			p.clock += 33 * time.Millisecond
+		}
+		if pause < 400 { // the first repeat is too early, the others are too close
+			p.untilText("Just a moment")
+		} else { // the first repeat waits for a moment alone, in vain
+			p.untilText("Press it once")
+		}
+		for _, id := range []agent.ApprovalID{"A-2", "A-3"} {
+			if a := p.approval(id); a.State != agent.ApprovalOpen {
+				t.Errorf("after a pause of %d ms, %s is %s", pause, id, a.State)
+			}
+		}
+	}
+}
+
+// TestAPasteWithoutBracketsDecidesNothing: "a" and Enter arrive as two keys at
+// once.
+func TestAPasteWithoutBracketsDecidesNothing(t *testing.T) {
+	for _, after := range []string{"enter", "space", "b"} {
+		p := severalCards(t)
+		p.press("tab")
+		p.rest()
+		p.update(keyMsg("a"))
+		p.clock += time.Millisecond
+		p.update(keyMsg(after))
+		p.untilText("Press it once")
+		if a := p.approval("A-1"); a.State != agent.ApprovalOpen {
+			t.Errorf("a, then %s: A-1 is %s", after, a.State)
+		}
 	}
 }

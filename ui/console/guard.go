@@ -10,6 +10,11 @@ const (
 	// burstTime is less than any finger needs between two keys: keys that come
 	// faster are a paste, a held key or a full buffer.
 	burstTime = 30 * time.Millisecond
+	// aloneTime is how long before and after a key that decides no other key may
+	// come. Keyboards repeat a held key every 25 to 50 ms after a first pause of
+	// half a second, and a paste without brackets comes all at once: neither
+	// leaves a key alone, and a finger that means one key does.
+	aloneTime = 120 * time.Millisecond
 )
 
 // guard keeps keys that were meant for something else from deciding. It uses a
@@ -20,6 +25,8 @@ type guard struct {
 	pressed bool          // a key was ever pressed
 	last    time.Duration // when
 	burst   bool          // the newest key came within burstTime of the one before
+	crowded bool          // the newest key came within aloneTime of the one before
+	presses int           // how many keys there were
 	since   time.Duration // since when it has been quiet
 	armed   bool          // it has been quiet for long enough since the landing
 	blurred bool          // the terminal window is not in front
@@ -29,6 +36,8 @@ type guard struct {
 func (g *guard) key() {
 	now := g.now()
 	g.burst = g.pressed && now-g.last < burstTime
+	g.crowded = g.pressed && now-g.last < aloneTime
+	g.presses++
 	g.pressed, g.last = true, now
 	if g.blurred { // terminals lose focus reports; a key says the window is in front
 		g.blurred = false
@@ -51,7 +60,7 @@ func (g *guard) land() { g.armed, g.since = false, g.now() }
 
 // refusal says why the newest key may not decide; empty if it may.
 func (g *guard) refusal() string {
-	if g.burst || !g.armed {
+	if g.crowded || !g.armed {
 		return "Just a moment: keys count when it has been quiet for a while. Press it again."
 	}
 	return ""

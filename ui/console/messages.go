@@ -46,6 +46,15 @@ type (
 		err  error
 	}
 
+	// keyStoodAloneMsg: no other key came right after one that may decide,
+	// unless there were more presses since.
+	keyStoodAloneMsg struct {
+		key      string
+		card     agent.CallID
+		approval agent.ApprovalID
+		presses  int
+	}
+
 	// decidedMsg: a verb on a card came back.
 	decidedMsg struct {
 		key string

@@ -206,6 +206,8 @@ func (m *Model) fact(msg tea.Msg) tea.Cmd {
 		m.olderLoaded(msg)
 	case sentMsg:
 		return m.sent(msg)
+	case keyStoodAloneMsg:
+		return m.stoodAlone(msg)
 	case decidedMsg:
 		delete(m.out, msg.key)
 		m.say(sentence(msg.err))
