@@ -292,3 +292,33 @@ func TestASecondConsoleIsToldWhoHoldsTheDesk(t *testing.T) {
 		t.Errorf("the second console ended with %d", code)
 	}
 }
+
+func TestUnsentTextOfAFirstConversationSurvivesAKill(t *testing.T) {
+	t.Parallel()
+	s := newShell(t)
+	x := s.open()
+	x.see("work-orders ready")
+	x.keys("half a line")
+	x.see("> half a line")
+	// The draft is on disk when another program could read it; the console holds
+	// the desk, so the end of the debounce is waited for on the file.
+	until := time.Now().Add(patience)
+	for !strings.Contains(readFile(t, s.home+"/desk.db"), "half a line") {
+		if time.Now().After(until) {
+			t.Fatal("the draft is not saved")
+		}
+		time.Sleep(5 * time.Millisecond) // between two looks
+	}
+	x.kill()
+	x = s.open()
+	x.see("> half a line")
+}
+
+func readFile(t *testing.T, path string) string {
+	t.Helper()
+	content, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(content)
+}

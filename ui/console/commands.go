@@ -142,6 +142,13 @@ func putDraft(ctx context.Context, e *agent.Engine, id agent.ConversationID, tex
 		if text == "" {
 			return tx.PutSetting(draftSetting(id), nil)
 		}
+		// A conversation without a message is in no list: the next start finds it
+		// by this, or its draft would be on disk and never seen again.
+		if _, err := tx.Head(id); errors.Is(err, agent.ErrNotFound) {
+			if err := tx.PutSetting(recentSetting, id); err != nil {
+				return err
+			}
+		}
 		return tx.PutSetting(draftSetting(id), text)
 	})
 }
