@@ -12,6 +12,7 @@ import (
 	"deskhand/state"
 	"deskhand/state/bolt"
 	"deskhand/state/kv"
+	"deskhand/state/memory"
 )
 
 // benchDesk is an engine on a bbolt file with a conversation of earlier
@@ -187,4 +188,65 @@ func BenchmarkApprove(b *testing.B) {
 			b.ReportMetric(float64(engine)/float64(floor), "x-floor")
 		})
 	}
+}
+
+// BenchmarkRecovery measures what a start does with open turns: marking what
+// dead owners left, and listing what waits. It grows with what is open, never
+// with what has ended.
+func BenchmarkRecovery(b *testing.B) {
+	for _, open := range []int{1, 100, 10_000} {
+		b.Run(fmt.Sprintf("open=%d", open), func(b *testing.B) {
+			store := state.New(memory.New())
+			wo := agenttest.NewWorkOrders("work-orders")
+			model := &agenttest.Model{Script: func(int, agent.ModelRequest) (agent.ModelReply, error) { return agenttest.Call(orderCall), nil }}
+			policy := agenttest.Policy("work-orders")
+			policy.Previews = nil
+			config := agent.Config{Store: store, Model: model, Sources: []agent.Source{wo}, Policy: agenttest.NewPolicy(b, policy)}
+			engine := agenttest.NewEngine(b, config)
+			for range open {
+				if _, err := engine.Send(b.Context(), agent.SendRequest{Text: orderLine}); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportAllocs()
+			for b.Loop() {
+				waiting, err := agenttest.NewEngine(b, config).Waiting(b.Context())
+				if err != nil || len(waiting) != open {
+					b.Fatalf("%d wait, %v", len(waiting), err)
+				}
+			}
+			b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N)/float64(open), "µs/turn")
+		})
+	}
+}
+
+// BenchmarkCall measures one free call from the model's reply to its stored
+// result, beside the same call made straight to the source.
+func BenchmarkCall(b *testing.B) {
+	wo := agenttest.NewWorkOrders("work-orders")
+	model := &agenttest.Model{Script: func(_ int, r agent.ModelRequest) (agent.ModelReply, error) {
+		if r.Messages[len(r.Messages)-1].Role == agent.RoleTool {
+			return agenttest.Say("Done."), nil
+		}
+		return agenttest.Call(agenttest.Tool("look_up", `{"work_order_id":"WO-1044"}`)), nil
+	}}
+	engine := agenttest.NewEngine(b, agent.Config{
+		Store: state.New(memory.New()), Model: model, Sources: []agent.Source{wo}, Policy: agenttest.NewPolicy(b, agenttest.Policy("work-orders")),
+	})
+	var through, straight time.Duration
+	request := agent.CallRequest{Tool: "look_up", Arguments: json.RawMessage(`{"work_order_id":"WO-1044"}`)}
+	b.ReportAllocs()
+	for b.Loop() {
+		start := time.Now()
+		if _, err := engine.Send(b.Context(), agent.SendRequest{Text: "status 1044"}); err != nil {
+			b.Fatal(err)
+		}
+		through += time.Since(start)
+		start = time.Now()
+		if _, err := wo.Call(b.Context(), request); err != nil {
+			b.Fatal(err)
+		}
+		straight += time.Since(start)
+	}
+	b.ReportMetric(float64((through-straight).Microseconds())/float64(b.N), "µs/turn-over-call")
 }
