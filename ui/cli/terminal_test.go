@@ -299,22 +299,29 @@ func TestUnsentTextOfAFirstConversationSurvivesAKill(t *testing.T) {
 	x := s.open()
 	x.see("work-orders ready")
 	x.keys("half a line")
-	x.see("> half a line")
-	// The draft is on disk when another program could read it; the console holds
-	// the desk, so the end of the debounce is waited for on the file.
-	until := time.Now().Add(patience)
-	for !strings.Contains(readFile(t, s.home+"/desk.db"), "half a line") {
-		if time.Now().After(until) {
-			t.Fatal("the draft is not saved")
-		}
-		time.Sleep(5 * time.Millisecond) // between two looks
-	}
+	x.untilOnDisk(s, "half a line")
+	// Text is in the file a moment before its commit counts. Once the next draft
+	// is there, this one was committed.
+	x.keys(", and more")
+	x.untilOnDisk(s, "half a line, and more")
 	x.kill()
 	x = s.open()
 	x.see("> half a line")
 }
 
-func readFile(t *testing.T, path string) string {
+// untilOnDisk waits until a text is in the desk's file, which the console holds.
+func (x *terminal) untilOnDisk(s *shell, text string) {
+	x.t.Helper()
+	deadline := time.Now().Add(patience)
+	for !strings.Contains(readFile(x.t, s.home+"/desk.db"), text) {
+		if time.Now().After(deadline) {
+			x.t.Fatalf("%q is not saved:\n%s", text, x.text())
+		}
+		time.Sleep(5 * time.Millisecond) // between two looks
+	}
+}
+
+func readFile(t testing.TB, path string) string {
 	t.Helper()
 	content, err := os.ReadFile(path)
 	if err != nil {
