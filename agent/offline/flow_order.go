@@ -12,7 +12,7 @@ func runOrder(t *turn, r *request) answer {
 	if a := quantityProblem(r.quantity); a != nil {
 		return *a
 	}
-	if r.quantity.given && len(r.clause.ids.skus) > 1 || slices.ContainsFunc(r.clause.rest, isNumber) {
+	if r.clause.mixed() || r.quantity.given && len(r.clause.ids.skus) > 1 || slices.ContainsFunc(r.clause.rest, isNumber) {
 		return say("There is more than one number or part in that, and I may not mix them up. Please say one order at a time. Nothing was ordered.")
 	}
 	if r.needed && t.memory.sku != "" {

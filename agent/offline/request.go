@@ -45,7 +45,7 @@ func newRequests(c *clause, m *memory) []*request {
 		r.technician = c.ids.technicians[0]
 	}
 	r.needed = r.sku == "" && len(r.words) == 0 && len(r.measures) == 0
-	if len(c.ids.jobs) > 1 && c.intent.many {
+	if len(c.ids.jobs) > 1 && c.intent.many && !c.mixed() {
 		return eachJob(r, c.ids.jobs)
 	}
 	if len(c.ids.skus) > 1 && c.intent.name == "order" && !r.quantity.given {
