@@ -3,6 +3,7 @@ package console
 import (
 	"strings"
 
+	"github.com/charmbracelet/bubbles/key"
 	tea "github.com/charmbracelet/bubbletea"
 )
 
@@ -23,7 +24,7 @@ func (m *Model) key(k tea.KeyMsg) tea.Cmd {
 	if name == "ctrl+l" {
 		return tea.ClearScreen
 	}
-	if m.scrollKey(name) {
+	if m.scrollKey(k) {
 		return nil
 	}
 	switch {
@@ -44,22 +45,32 @@ func (m *Model) key(k tea.KeyMsg) tea.Cmd {
 }
 
 // scrollKey scrolls what is read, wherever the keyboard is.
-func (m *Model) scrollKey(name string) bool {
+func (m *Model) scrollKey(k tea.KeyMsg) bool {
 	page := max(1, m.list.height-2)
-	step := map[string]int{"pgup": -page, "pgdown": page}[name]
 	switch {
-	case step != 0 && m.panel != nil:
-		m.panel.scroll(step)
-	case step != 0:
-		m.list.scroll(step)
-	case name == "ctrl+home" && m.panel == nil:
+	case key.Matches(k, m.keys.pageUp):
+		m.scroll(-page)
+	case key.Matches(k, m.keys.pageDown):
+		m.scroll(page)
+	case m.panel != nil:
+		return false
+	case key.Matches(k, m.keys.top):
 		m.list.toTop()
-	case name == "ctrl+end" && m.panel == nil:
+	case key.Matches(k, m.keys.end):
 		m.list.toEnd()
 	default:
 		return false
 	}
 	return true
+}
+
+// scroll moves what is read: a panel where one is open, else the transcript.
+func (m *Model) scroll(step int) {
+	if m.panel != nil {
+		m.panel.scroll(step)
+		return
+	}
+	m.list.scroll(step)
 }
 
 // wheelStep is how many lines a step of the mouse wheel scrolls.
@@ -68,11 +79,8 @@ const wheelStep = 3
 // wheel scrolls with a captured mouse; its buttons do nothing.
 func (m *Model) wheel(msg tea.MouseMsg) {
 	step := map[tea.MouseButton]int{tea.MouseButtonWheelUp: -wheelStep, tea.MouseButtonWheelDown: wheelStep}[msg.Button]
-	switch {
-	case step != 0 && m.panel != nil:
-		m.panel.scroll(step)
-	case step != 0:
-		m.list.scroll(step)
+	if step != 0 {
+		m.scroll(step)
 	}
 }
 

@@ -35,6 +35,7 @@ type Model struct {
 	rung map[string]bool
 	bell func()
 
+	keys keyMap
 	// focus is the call whose card has the keyboard; empty: the composer has it.
 	focus agent.CallID
 	view  seen
@@ -83,6 +84,7 @@ func New(ctx context.Context, o Options) *Model {
 		styles:  newStyles(o.Theme),
 		list:    newTranscript(),
 		guard:   guard{now: o.Quiet},
+		keys:    newKeyMap(),
 		rung:    map[string]bool{},
 		bell:    func() {},
 		out:     map[string]string{},

@@ -77,14 +77,12 @@ func textPanel(text string) *panel {
 }
 
 func helpPanel() *panel {
-	return textPanel(strings.TrimPrefix(`
-Typing
-  Enter            send              Alt+Enter, Ctrl+J  new line
-  Ctrl+P, Ctrl+N   earlier lines     Ctrl+C             clear, then leave
+	k := newKeyMap()
+	return textPanel("Typing\n" + helpRow(k.send, k.newline) + helpRow(k.earlier, k.leave) + strings.TrimPrefix(`
   ↑ ↓ PgUp PgDn Home End on an empty line scroll
 
 Cards: what spends money or breaks a promise waits for you
-  Tab (empty line), Ctrl+G   go to the card, then to the next
+`+helpLine(k.cards)+strings.TrimPrefix(`
   a  approve       d  decline (asks for a reason)
   v  view all      r  fetch or send again
   h  it happened   n  it did not     x  send again (outcome unknown)
@@ -98,7 +96,7 @@ Commands
   /continue        go on after a stop        /abort  end this request
   /connect         your own system or model  /quit
 
-Esc closes this.`, "\n"))
+Esc closes this.`, "\n"), "\n"))
 }
 
 // connectPanel says how to connect one's own work-order system or model.
