@@ -143,7 +143,7 @@ func TestLeaving(t *testing.T) {
 	p.press("ctrl+c")
 	p.until("it leaves", func() bool { return p.quit })
 	p.undecided("A-1")
-	for _, want := range []string{"You 09:04\n  order a 3 kW", "1 decision waiting", "A-1 waiting work-orders/order_part"} {
+	for _, want := range []string{"You 09:04\n  order a 3 kW", "1 decision waiting", "A-1 waiting: order 1 × Heating element 3 kW"} {
 		if !strings.Contains(p.m.LastLines(), want) {
 			t.Errorf("the last lines lack %q:\n%s", want, p.m.LastLines())
 		}

@@ -240,7 +240,7 @@ func waitingLine(w agent.ApprovalReport) string {
 	if name == "" {
 		name = string(w.CallID)
 	}
-	line := name + " " + string(w.Status) + " " + safeLine(string(w.Tool), evidence)
+	line := name + " " + string(w.Status) + ": " + safeLine(w.Summary, evidence)
 	if w.Reason != "" {
 		line += ": " + safeLine(w.Reason, prose)
 	}

@@ -31,6 +31,7 @@ func (m *Model) status() string {
 		{waiting, demo + now.Format("Mon 2 Jan 15:04"), servers, model},
 		{waiting, demo + now.Format("2 Jan 15:04"), servers, model},
 		{waiting, demo + now.Format("15:04"), servers, model},
+		{waiting, demo + now.Format("15:04"), fault, model},
 		{waiting, demo + now.Format("15:04"), servers},
 		{waiting, demo + now.Format("15:04"), fault},
 		{waiting, demo + now.Format("15:04")},
