@@ -170,7 +170,8 @@ type Call struct {
 	EditedBy *User `json:"editedBy,omitempty"`
 	// NotSent says why an approved call could not be sent; empty otherwise.
 	NotSent string `json:"notSent,omitempty"`
-	// Lost says why the outcome is unknown; empty otherwise.
+	// Lost says why the outcome is unknown, also while the call is sent again;
+	// empty otherwise.
 	Lost string `json:"lost,omitempty"`
 	// Settlement says how an unknown call was settled, and by whom.
 	Settlement *Settlement `json:"settlement,omitempty"`

@@ -38,7 +38,7 @@ func (e *Engine) dispatch(ctx context.Context, id CallID, also func(Tx, *Call) (
 			return nil, err
 		}
 		c.Owner, c.Attempt, c.SentAt, c.Deadline = e.owner, c.Attempt+1, now, deadline
-		c.NotSent, c.Lost = "", ""
+		c.NotSent = "" // Lost stays: an earlier send may have happened
 		sent = *c
 		return append(lines, AuditLine{Step: AuditSent, At: now, Note: fmt.Sprintf("attempt %d", c.Attempt)}), nil
 	})
@@ -74,7 +74,11 @@ func (e *Engine) execute(ctx context.Context, box *Toolbox, c Call) (goOn bool, 
 	result, failure := e.sendCall(stoppable, box, c)
 	if lost(failure) && c.Keyed && stoppable.Err() == nil {
 		e.log.Warn("answer lost, asking again with the key", "call", c.ID, "error", failure)
-		result, failure = e.sendCall(stoppable, box, c)
+		// Only an answer says more: that asking again failed is no word on the
+		// first send.
+		if answer, again := e.sendCall(stoppable, box, c); again == nil {
+			result, failure = answer, nil
+		}
 	}
 	e.tell(Happening{Kind: ToolFinished, Conversation: c.Conversation, Turn: c.Turn, Call: c.ID})
 	if failure != nil && ctx.Err() != nil && c.ReadOnly && c.Free() {
@@ -161,6 +165,8 @@ func (c *Call) applyFailure(failure error, now time.Time) ([]AuditLine, error) {
 	switch {
 	case c.State == CallUnknown:
 		return nil, errSkip // nothing new is known
+	case c.Lost != "" && !c.ReadOnly: // an earlier send, of which this one says nothing
+		return []AuditLine{{Step: AuditResult, At: now, Note: "unknown: " + c.Lost + "; asking again: " + cause(failure)}}, c.Apply(EventLose)
 	case settles:
 		c.Result = TextResult(failureText(outcome, failure), true)
 		return []AuditLine{{Step: AuditResult, At: now, Note: failure.Error()}}, c.Apply(EventFail)

@@ -133,7 +133,11 @@ func (e *Engine) ResumeTurn(ctx context.Context, id ConversationID) error {
 		if c.State != CallUnknown || !c.Keyed {
 			continue
 		}
-		settled, err := e.askByKey(ctx, c)
+		settled, err := e.askByKey(ctx, c, false)
+		var moved *TransitionError
+		if errors.As(err, &moved) {
+			continue // somebody else was faster
+		}
 		if err != nil {
 			return fmt.Errorf("asking for %s by its key: %w", c.Name(), err)
 		}

@@ -89,7 +89,7 @@ func noteSuffix(note string) string {
 
 // again sends an unknown call once more, with the key that it always had.
 func (e *Engine) again(ctx context.Context, c Call) (Report, error) {
-	goOn, err := e.askByKey(ctx, c)
+	goOn, err := e.askByKey(ctx, c, true)
 	if err == nil && goOn {
 		err = e.drive(ctx, c.Conversation, c.Turn)
 	}
@@ -97,14 +97,20 @@ func (e *Engine) again(ctx context.Context, c Call) (Report, error) {
 }
 
 // askByKey sends an unknown call again, unless its server cannot be reached, in
-// which case it stays unknown.
-func (e *Engine) askByKey(ctx context.Context, c Call) (bool, error) {
+// which case it stays unknown. Where no person asked for it, it also stays
+// unknown if the tool has changed: whether its server still keeps the key that
+// the arguments hold, nobody knows.
+func (e *Engine) askByKey(ctx context.Context, c Call, person bool) (bool, error) {
 	box, err := e.toolbox(ctx, c.Conversation)
 	if err != nil {
 		return false, err
 	}
-	if _, err := box.Resolve(c.Tool); err != nil {
+	entry, err := box.Resolve(c.Tool)
+	if err != nil {
 		return false, err
+	}
+	if !person && (entry.Definition != c.Definition || entry.Identity != c.ServerIdentity) {
+		return false, nil
 	}
 	sent, revived, err := e.dispatch(ctx, c.ID, nil)
 	if err != nil {
