@@ -242,7 +242,7 @@ func (e *Engine) replace(ctx context.Context, old Approval, p preparation, chang
 	draft.Line, draft.RequestedBy = old.Line, old.RequestedBy
 	draft.Supersedes, draft.Changes = old.ID, changes
 	var opened Approval
-	_, err := e.change(ctx, p.call.ID, func(tx Tx, c *Call) ([]AuditLine, error) {
+	goOn, err := e.change(ctx, p.call.ID, func(tx Tx, c *Call) ([]AuditLine, error) {
 		if err := stillAbout(tx, c, old.ID, EventRevise); err != nil {
 			return nil, err
 		}
@@ -261,7 +261,11 @@ func (e *Engine) replace(ctx context.Context, old Approval, p preparation, chang
 	if err != nil {
 		return err
 	}
-	return &ChangedError{Old: old, New: opened}
+	changed := &ChangedError{Old: old, New: opened}
+	if goOn { // the turn had been stalled: what else of it may go on, goes on
+		return errors.Join(changed, e.drive(ctx, opened.Conversation, opened.Turn))
+	}
+	return changed
 }
 
 // closeCall settles a call that can no longer run, without a decision. It

@@ -78,7 +78,7 @@ func (e *Engine) Extend(ctx context.Context, id ApprovalID, by time.Duration) (A
 		return Approval{}, err
 	}
 	var out Approval
-	_, err = e.change(ctx, loaded.Call, func(tx Tx, _ *Call) ([]AuditLine, error) {
+	goOn, err := e.change(ctx, loaded.Call, func(tx Tx, _ *Call) ([]AuditLine, error) {
 		a, err := tx.Approval(id)
 		if err != nil {
 			return nil, err
@@ -93,5 +93,8 @@ func (e *Engine) Extend(ctx context.Context, id ApprovalID, by time.Duration) (A
 		out = a
 		return []AuditLine{{Step: AuditExtended, At: now, By: &user, Note: "until " + end.Format(time.RFC3339)}}, tx.PutApproval(a)
 	})
+	if err == nil && goOn { // the turn had been stalled
+		err = e.drive(ctx, out.Conversation, out.Turn)
+	}
 	return out, err
 }

@@ -2,8 +2,10 @@ package agent_test
 
 import (
 	"context"
+	"encoding/json"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"deskhand/agent"
 	"deskhand/agent/agenttest"
@@ -65,4 +67,46 @@ func TestApprovingOneCardOfAnInterruptedReplyPutsUpTheOthers(t *testing.T) {
 		t.Errorf("approve: %+v, %v", report, err)
 	}
 	d.orders(t, 2)
+}
+
+// TestWhateverMovesACardOfAnInterruptedReplyPutsUpTheOthers: an edit, changed
+// terms and more time made the stalled turn act again, too, and nobody acted.
+func TestWhateverMovesACardOfAnInterruptedReplyPutsUpTheOthers(t *testing.T) {
+	verbs := map[string]func(*desk) error{
+		"an edit": func(d *desk) error {
+			_, err := d.Edit(t.Context(), agent.EditRequest{Approval: "A-1", Arguments: json.RawMessage(`{"work_order_id":"WO-1044","sku":"P-1","quantity":2}`)})
+			return err
+		},
+		"dearer terms": func(d *desk) error {
+			d.wo.SetPrice(9990)
+			_, err := d.Approve(t.Context(), agent.DecideRequest{Approval: "A-1"})
+			return excuse(err)
+		},
+		"more time": func(d *desk) error {
+			_, err := d.Extend(t.Context(), "A-1", time.Hour)
+			return err
+		},
+		"a denial": func(d *desk) error {
+			_, err := d.Deny(t.Context(), agent.DecideRequest{Approval: "A-1"})
+			return err
+		},
+	}
+	for name, verb := range verbs {
+		t.Run(name, func(t *testing.T) {
+			d := newDesk(t, agenttest.Call(orderCall, tool("order", `{"work_order_id":"WO-1044","sku":"P-2","quantity":1}`)), agenttest.Say("Done."))
+			policy := agenttest.Policy("work-orders")
+			policy.ExpiresAfter = "8h"
+			d.Engine = agenttest.NewEngine(t, agent.Config{
+				Store: d.store, Model: d.model, Sources: []agent.Source{d.wo}, Policy: agenttest.NewPolicy(t, policy),
+			})
+			id := dieInCall(t, d, "quote", 2)
+			if err := verb(d); err != nil {
+				t.Fatal(err)
+			}
+			report, err := d.Report(t.Context(), id)
+			if err != nil || report.Status != agent.TurnPaused || report.Calls[1].Status != agent.CallWaiting {
+				t.Errorf("report = %+v, %v", report, err)
+			}
+		})
+	}
 }
