@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 
 	"pgregory.net/rapid"
 
@@ -11,27 +12,42 @@ import (
 	"deskhand/agent/agenttest"
 )
 
-// randomCalls are what models ask for, good and bad.
-var randomCalls = []agent.ModelCall{
-	tool("order", `{"work_order_id":"WO-1044","sku":"P-1","quantity":1}`),
-	tool("order", `{"quantity":1,"sku":"P-1","work_order_id":"WO-1044"}`), // the same
-	tool("order", `{"work_order_id":"WO-1044","sku":"P-2","quantity":2}`),
-	tool("order", `{"work_order_id":"WO-1044","sku":"P-3","quantity":1,"idempotency_key":"mine","max_total_minor":1}`),
-	tool("order", `{"work_order_id":"WO-1044","sku":"P-1","quantity":"one"}`),
-	tool("order", `{"work_order_id":`),
-	tool("order", `{"sku":"P-1","sku":"P-2"}`),
-	tool("call_out", `{"work_order_id":"WO-1044"}`),
-	tool("call_out", `{"work_order_id":"WO-1058"}`),
-	tool("book", `{"work_order_id":"WO-1044"}`),
-	tool("book", `{"work_order_id":"WO-1058"}`),
-	tool("note", `{"work_order_id":"WO-1044","text":"a"}`),
-	tool("note", `[1]`),
-	tool("look_up", `{}`),
-	tool("refund", `{}`),
-}
+// goodCalls are what models ask for, badCalls what they ask for in error.
+var (
+	goodCalls = []agent.ModelCall{
+		tool("order", `{"work_order_id":"WO-1044","sku":"P-1","quantity":1}`),
+		tool("order", `{"quantity":1,"sku":"P-1","work_order_id":"WO-1044"}`), // the same
+		tool("order", `{"work_order_id":"WO-1044","sku":"P-2","quantity":2}`),
+		tool("order", `{"work_order_id":"WO-1044","sku":"P-3","quantity":1,"idempotency_key":"mine","max_total_minor":1}`),
+		tool("call_out", `{"work_order_id":"WO-1044"}`),
+		tool("call_out", `{"work_order_id":"WO-1058"}`),
+		tool("book", `{"work_order_id":"WO-1044"}`),
+		tool("book", `{"work_order_id":"WO-1058"}`),
+		tool("note", `{"work_order_id":"WO-1044","text":"a"}`),
+		tool("look_up", `{}`),
+	}
+	badCalls = []agent.ModelCall{
+		tool("order", `{"work_order_id":"WO-1044","sku":"P-1","quantity":"one"}`),
+		tool("order", `{"work_order_id":`),
+		tool("order", `{"sku":"P-1","sku":"P-2"}`),
+		tool("note", `[1]`),
+		tool("refund", `{}`),
+	}
+)
 
-// randomIDs are what models give as the ids of calls.
-var randomIDs = []string{"call_0", "call_1", "call_2", "same", "same", "", "not a legal id"}
+// drawCall draws a call; one in eight is bad, and one in eight has a bad id.
+func drawCall(rt *rapid.T, place int) agent.ModelCall {
+	from, id := goodCalls, fmt.Sprintf("call_%d", place)
+	if rapid.IntRange(0, 7).Draw(rt, "bad") == 7 {
+		from = badCalls
+	}
+	call := rapid.SampledFrom(from).Draw(rt, "call")
+	if rapid.IntRange(0, 7).Draw(rt, "bad id") == 7 {
+		id = rapid.SampledFrom([]string{"call_0", "", "not a legal id"}).Draw(rt, "id")
+	}
+	call.ID, call.Arguments = id, append(json.RawMessage(nil), call.Arguments...)
+	return call
+}
 
 // drawReply draws what a model says. A calm one only talks.
 func drawReply(rt *rapid.T, r agent.ModelRequest, calm bool) (agent.ModelReply, error) {
@@ -44,18 +60,18 @@ func drawReply(rt *rapid.T, r agent.ModelRequest, calm bool) (agent.ModelReply, 
 			steps++
 		}
 	}
-	switch kind := rapid.IntRange(0, 9).Draw(rt, "reply"); {
-	case kind == 0:
+	switch kind := rapid.IntRange(0, 15).Draw(rt, "reply"); {
+	case kind == 15:
 		return agent.ModelReply{}, errors.New("500 from the provider")
-	case kind == 1:
+	case kind == 14:
 		return agent.ModelReply{}, nil // empty
-	case kind == 2 || steps > 3:
+	case kind > 11 || steps > 3:
 		return agenttest.Say("All right."), nil
 	}
 	var reply agent.ModelReply
 	reads := 0
-	for range rapid.IntRange(0, 4).Draw(rt, "calls") {
-		call := rapid.SampledFrom(randomCalls).Draw(rt, "call")
+	for i := range rapid.IntRange(1, 4).Draw(rt, "calls") {
+		call := drawCall(rt, i)
 		if call.Name == "look_up" {
 			// Two reads of one reply race for the store, so that a history
 			// could not be told again.
@@ -63,8 +79,6 @@ func drawReply(rt *rapid.T, r agent.ModelRequest, calm bool) (agent.ModelReply, 
 				continue
 			}
 		}
-		call.ID = rapid.SampledFrom(randomIDs).Draw(rt, "id")
-		call.Arguments = append(json.RawMessage(nil), call.Arguments...)
 		reply.Calls = append(reply.Calls, call)
 	}
 	return reply, nil
