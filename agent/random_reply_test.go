@@ -120,7 +120,8 @@ func (w *randomWorld) closeOne() bool {
 	if err != nil {
 		w.rt.Fatal(err)
 	}
-	for _, a := range waiting {
+	if len(waiting) > 0 {
+		a := waiting[0]
 		switch a.Status {
 		case agent.CallUnknown:
 			as := agent.SettleNot
