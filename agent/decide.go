@@ -199,6 +199,12 @@ func (e *Engine) recheck(ctx context.Context, a Approval, c Call) (*Toolbox, err
 	if p.approval.NoPreview != "" {
 		return nil, &UnreachableError{Server: p.approval.PreviewTool.Server(), Err: errors.New(p.approval.NoPreview)}
 	}
+	if p.approval.Preview != nil {
+		verdict = e.policy.Verdict(PolicyInput{Tool: c.Tool, Args: c.Requested, Preview: p.approval.Preview.Structured, Spends: true, Call: c.ID})
+		if verdict.Decision == DecisionRefuse {
+			return nil, e.closeCall(ctx, a, c, ruledOut(verdict), nil)
+		}
+	}
 	if changes := differences(a, p.approval); len(changes) > 0 {
 		return nil, e.replace(ctx, a, p, changes)
 	}

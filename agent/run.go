@@ -185,6 +185,9 @@ func (e *Engine) commitCalls(ctx context.Context, s Snapshot, box *Toolbox, past
 	if err != nil {
 		return false, err
 	}
+	if err := e.keepDefinitions(ctx, proposals); err != nil {
+		return false, err
+	}
 	stop := looping(past.turnCalls, proposals)
 	now := e.now()
 	goOn := false

@@ -117,6 +117,32 @@ func (k *keptDefinitions) add(hash string) {
 	k.hashes[hash] = true
 }
 
+// maxNewDefinitions is how many definitions may go into the commit of a reply:
+// a full one has hardly room for more keys.
+const maxNewDefinitions = 4
+
+// keepDefinitions writes the definitions of a reply that brings many new ones,
+// before the reply. They are named by their content, so that those of a reply
+// which is then lost do no harm.
+func (e *Engine) keepDefinitions(ctx context.Context, proposals []proposal) error {
+	fresh := map[string]Entry{}
+	for _, p := range proposals {
+		if p.entry.Definition != "" && !e.kept.known(p.entry.Definition) {
+			fresh[p.entry.Definition] = p.entry
+		}
+	}
+	if len(fresh) <= maxNewDefinitions {
+		return nil
+	}
+	for hash, entry := range fresh {
+		if err := e.store.Update(ctx, func(tx Tx) error { return e.keepDefinition(tx, entry) }); err != nil {
+			return fmt.Errorf("keeping the definition of %s: %w", entry.Name, err)
+		}
+		e.kept.add(hash)
+	}
+	return nil
+}
+
 // keepDefinition writes the definition of a proposed call.
 func (e *Engine) keepDefinition(tx Tx, entry Entry) error {
 	if entry.Definition == "" || e.kept.known(entry.Definition) {

@@ -14,6 +14,14 @@ import (
 // maxInline is the size of the largest value that lies under its own key.
 const maxInline = 64 << 10
 
+// Once a transaction holds fullAt bytes, values above maxInlineFull lie in
+// chunks too, so that many middling values never come to more than a transaction
+// may write.
+const (
+	fullAt        = kv.MaxBytes / 2
+	maxInlineFull = 4 << 10
+)
+
 // chunkMark begins a value that names chunks instead of holding the record. No
 // JSON value begins with it.
 const chunkMark = 0x01
@@ -47,10 +55,10 @@ var errChunksMissing = errors.New("a part of it is missing")
 
 func chunkKey(hash string, n int) string { return fmt.Sprintf("%s%s/%06d", chunkPrefix, hash, n) }
 
-// wrap gives what lies under a record's key: the value, or a name for its
-// chunks.
-func wrap(value []byte) (stored []byte, hash string) {
-	if len(value) <= maxInline {
+// wrap gives what lies under a record's key: the value, or, if it is above limit,
+// a name for its chunks.
+func wrap(value []byte, limit int) (stored []byte, hash string) {
+	if len(value) <= limit {
 		return value, ""
 	}
 	sum := sha256.Sum256(value)

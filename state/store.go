@@ -78,8 +78,10 @@ func (s *Store) load(ctx context.Context, n *needsValue, into map[string][]byte)
 type transaction struct {
 	tx    kv.Tx
 	store *Store
-	// loaded are the large values that were read for it, by what names them.
+	// loaded are the large values that it read or wrote, by what names them.
 	loaded map[string][]byte
+	// bytes is what it has written so far, under the records' own keys.
+	bytes int
 	// large are values whose chunks are not written yet, by hash.
 	large map[string][]byte
 }
@@ -123,8 +125,14 @@ func (t *transaction) put(key string, record any) error {
 	if err != nil {
 		return fmt.Errorf("the record %s cannot be encoded: %w", key, err)
 	}
-	stored, hash := wrap(value)
+	limit := maxInline
+	if t.bytes > fullAt {
+		limit = maxInlineFull
+	}
+	stored, hash := wrap(value, limit)
+	t.bytes += len(stored)
 	if hash != "" {
+		t.loaded[string(stored)] = value // its chunks may not be there yet
 		t.store.mu.Lock()
 		written := t.store.written[hash]
 		t.store.mu.Unlock()
