@@ -61,17 +61,17 @@ func (e *Engine) act(ctx context.Context, s Snapshot) (goOn bool, err error) {
 
 // stillFree reads today's rules for a call that another start of the engine let
 // run: they may have become stricter since. Nothing is ever loosened. A call
-// that ran under a ceiling was counted then and only a refusal stops it.
+// that runs under a ceiling is held against today's with what it spends.
 func (e *Engine) stillFree(box *Toolbox, c *Call, past history) bool {
 	if c.Owner == e.owner {
 		return true
 	}
-	in := PolicyInput{Tool: c.Tool, Args: c.Requested, Call: c.ID, Conversation: past.texts}
+	in := PolicyInput{Tool: c.Tool, Args: c.Requested, Call: c.ID, Conversation: past.texts, Amount: c.Verdict.Spends}
 	if entry, err := box.Resolve(c.Tool); err == nil {
 		in.Spends = entry.Tool.Desk.Spends
 	}
 	verdict := e.policy.Verdict(in)
-	if verdict.Decision == DecisionRun || c.Verdict.Ceiling != nil && verdict.Decision != DecisionRefuse {
+	if verdict.Decision == DecisionRun {
 		return true
 	}
 	verdict.Fixed = true

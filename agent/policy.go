@@ -118,6 +118,9 @@ type PolicyInput struct {
 	Preview json.RawMessage
 	// Spends is set for a tool that spends money.
 	Spends bool
+	// Amount is what a call spends that was let run before; nil where only the
+	// preview says it.
+	Amount *Money
 	Call   CallID
 	// Conversation are the texts of the messages before the call, oldest first.
 	Conversation []string
@@ -249,7 +252,11 @@ func (v Verdict) bounded(ceiling *Ceiling, in PolicyInput) Verdict {
 	}
 	var amount Money
 	raw, ok := Pointer(in.Preview, ceiling.At)
-	if !ok || json.Unmarshal(raw, &amount) != nil || amount.Minor < 0 {
+	ok = ok && json.Unmarshal(raw, &amount) == nil
+	if !ok && in.Amount != nil {
+		amount, ok = *in.Amount, true
+	}
+	if !ok || amount.Minor < 0 {
 		return Verdict{Decision: DecisionAsk, Because: becauseSpends + ", and the amount is not known"}
 	}
 	most := Money{Minor: ceiling.Minor, Currency: ceiling.Currency}

@@ -19,8 +19,11 @@ import (
 
 // raceRounds is how often each pair of verbs is let loose on one card.
 func raceRounds() int {
-	if fullSweep() {
+	switch {
+	case fullSweep():
 		return 1000
+	case raceDetector:
+		return 100
 	}
 	return 250
 }
