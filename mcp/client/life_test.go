@@ -317,6 +317,24 @@ func TestSilentStream(t *testing.T) {
 	}
 }
 
+// TestBrokenStream: a server that breaks the connection over the GET for its
+// stream of changes serves calls all the same, at once, and leaves nothing
+// behind that goes on asking when the Server is closed.
+func TestBrokenStream(t *testing.T) {
+	p := newPeer(t)
+	var gets atomic.Int32
+	p.get = func(w http.ResponseWriter, _ *http.Request) {
+		gets.Add(1)
+		_ = hijack(w).Close()
+	}
+	s := connectTo(t, p.url())
+	within(t, 5*short, func() { mustCall(t, s, "order") })
+	// net/http itself may send a GET once more when the connection breaks.
+	if n := gets.Load(); n < 1 || n > 2 {
+		t.Errorf("%d GETs, want 1 or 2", n)
+	}
+}
+
 // TestSilentProbe: a server that does not answer what it does not know gets a
 // new connection of the legacy era, and is not probed again.
 func TestSilentProbe(t *testing.T) {

@@ -89,7 +89,9 @@ func judgeSilence(se *session, saw seen, err, cause error) verdict {
 	switch {
 	case !saw.sent:
 		v.outcome = agent.OutcomeNotSent
-		v.stale = cause == nil && (errors.Is(err, mcp.ErrConnectionClosed) || se.dead())
+		// A session that failed a moment ago refuses requests before the
+		// transport hears of them, and before it counts as dead.
+		v.stale = cause == nil && (!saw.entered || errors.Is(err, mcp.ErrConnectionClosed) || se.dead())
 	case refusal("", false, saw.status) != "":
 		v.outcome = agent.OutcomeNotSent
 		v.stale = sessionMissing(se, saw)

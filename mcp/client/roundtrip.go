@@ -19,10 +19,15 @@ var errGivenUp = errors.New("the request was given up before it was sent")
 // requests that carry an [exchange], and bounds those that open a stream of
 // changes.
 func (h *httpLink) RoundTrip(req *http.Request) (*http.Response, error) {
-	if err := h.life.Err(); err != nil {
+	x := exchangeOf(req.Context())
+	if h.life.Err() != nil {
+		if req.Method == http.MethodGet && x == nil {
+			// After an error the SDK would ask again for many seconds, deaf to
+			// the end of its Connect.
+			return noStream(req), nil
+		}
 		return nil, errGivenUp
 	}
-	x := exchangeOf(req.Context())
 	switch {
 	case req.Method == http.MethodPost && req.Header.Get("Mcp-Method") == "subscriptions/listen":
 		return h.openStream(h.dressed(req, req.Context()), true)
@@ -136,7 +141,9 @@ func isEventStream(resp *http.Response) bool {
 
 // openStream asks for a stream on which the server announces changes. During
 // connecting (bounded) a server that does not even answer is taken to have
-// none, as if it had said so with status 405: the SDK would wait for ever.
+// none, as if it had said so with status 405: the SDK would wait for ever. So
+// is one that breaks the connection over a GET, because the SDK would ask again
+// for many seconds while Connect waits.
 func (h *httpLink) openStream(req *http.Request, bounded bool) (*http.Response, error) {
 	if bounded && h.silent.Load() {
 		return noStream(req), nil
@@ -158,8 +165,11 @@ func (h *httpLink) openStream(req *http.Request, bounded bool) (*http.Response, 
 			h.silent.Store(true)
 			return noStream(req), nil
 		default:
-			return nil, err
 		}
+		if req.Method == http.MethodGet && (bounded || h.life.Err() != nil) {
+			return noStream(req), nil
+		}
+		return nil, err
 	}
 	b := &streamBody{ReadCloser: resp.Body, end: cancel}
 	if resp.StatusCode == http.StatusOK && isEventStream(resp) {
