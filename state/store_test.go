@@ -214,6 +214,46 @@ func TestNumbersAreNeverGivenTwice(t *testing.T) {
 	})
 }
 
+func TestNumbersGoOnAfterThoseOfADeskThatCannotBeReadAnyMore(t *testing.T) {
+	// Anywhere in the file, also across the borders of what is read at once,
+	// and cut off at the end.
+	key := "approval/000000000017{"
+	for _, before := range []int{0, 1, 1<<16 - 25, 1<<16 - 21, 1<<16 - 8, 1<<16 - 1, 1 << 16, 3<<16 - 5, 200_000} {
+		file := strings.Repeat("x", before) + "approval/000000000004{approval/none " + strings.Repeat("y", 30_000) + key + "approval/00000000009"
+		n, err := state.HighestApproval(strings.NewReader(file))
+		if n != 17 || err != nil {
+			t.Errorf("after %d bytes: %d, %v", before, n, err)
+		}
+	}
+	for at := 1<<16 - 30; at < 1<<16+5; at++ {
+		if n, err := state.HighestApproval(strings.NewReader(strings.Repeat("x", at) + key)); n != 17 || err != nil {
+			t.Errorf("at %d: %d, %v", at, n, err)
+		}
+	}
+	if n, err := state.HighestApproval(strings.NewReader("nothing")); n != 0 || err != nil {
+		t.Errorf("%d, %v", n, err)
+	}
+
+	s := state.New(memory.New())
+	next := func(want int) {
+		t.Helper()
+		update(t, s, func(tx agent.Tx) error {
+			if n, err := tx.NextApproval(); n != want || err != nil {
+				t.Errorf("number %d, %v, want %d", n, err, want)
+			}
+			return nil
+		})
+	}
+	if err := s.SkipApprovals(t.Context(), 17); err != nil {
+		t.Fatal(err)
+	}
+	next(18)
+	if err := s.SkipApprovals(t.Context(), 5); err != nil {
+		t.Fatal(err)
+	}
+	next(19)
+}
+
 func TestSettingsComeBackAndGo(t *testing.T) {
 	s := state.New(memory.New())
 	update(t, s, func(tx agent.Tx) error { return tx.PutSetting("draft/c", "half a line") })

@@ -168,9 +168,17 @@ func (d *desk) approval(ctx context.Context, id agent.ApprovalID) (agent.Approva
 		return agent.Approval{}, err
 	}
 	if len(found) == 0 {
-		return agent.Approval{}, fmt.Errorf("there is no approval %s; see deskhand approvals", id)
+		return agent.Approval{}, d.noApproval(id)
 	}
 	return found[0], nil
+}
+
+// noApproval says that there is no such approval here, and where else it may be.
+func (d *desk) noApproval(id agent.ApprovalID) error {
+	if aside := d.options.setAside(); len(aside) > 0 {
+		return fmt.Errorf("there is no approval %s; see deskhand approvals (what waited on the desk that was damaged is in %s)", id, aside[0])
+	}
+	return fmt.Errorf("there is no approval %s; see deskhand approvals", id)
 }
 
 // settle settles a call that is named by its approval or by its own id.

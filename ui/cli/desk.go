@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"crypto/rand"
-	"errors"
 	"fmt"
 	"log/slog"
 	"maps"
@@ -20,12 +19,7 @@ import (
 	"deskhand/agent/skills"
 	"deskhand/mcp/client"
 	"deskhand/state"
-	"deskhand/state/bolt"
-	"deskhand/state/memory"
 )
-
-// deskFile is the desk's store in the home.
-const deskFile = "desk.db"
 
 // desk is an opened desk: store, engine and servers, wired. Opening it marks
 // what dead owners left; it starts no server and sends nothing.
@@ -101,11 +95,8 @@ func openDesk(ctx context.Context, o options, wait time.Duration) (d *desk, err 
 	if err != nil {
 		return nil, &usageError{fmt.Errorf("%s: %w", o.configPath(), err)}
 	}
-	if d.store, err = d.openStore(wait); err != nil {
+	if err := d.openOrReplace(ctx, wait, func() error { return d.wire(ctx, model, policy) }); err != nil {
 		return nil, err
-	}
-	if err := d.wire(ctx, model, policy); err != nil {
-		return nil, errors.Join(err, d.store.Close())
 	}
 	return d, nil
 }
@@ -141,6 +132,7 @@ func (d *desk) wire(ctx context.Context, model agent.Model, policy *agent.Policy
 
 // connectors makes a client for every configured server; none connects yet.
 func (d *desk) connectors(logger *slog.Logger) {
+	d.servers, d.embedded = nil, nil
 	for _, name := range slices.Sorted(maps.Keys(d.config.MCPServers)) {
 		c := d.config.MCPServers[name]
 		switch {
@@ -155,28 +147,6 @@ func (d *desk) connectors(logger *slog.Logger) {
 			d.servers = append(d.servers, client.New(client.Options{Name: name, URL: c.URL, Headers: c.Headers, Logger: logger}))
 		}
 	}
-}
-
-// openStore opens the desk's file. A damaged one is set aside, and said so.
-func (d *desk) openStore(wait time.Duration) (*state.Store, error) {
-	if d.options.store == storeMemory {
-		return state.New(memory.New()), nil
-	}
-	path := filepath.Join(d.options.home, deskFile)
-	backend, err := bolt.Open(path, bolt.Options{Wait: wait})
-	var damaged *bolt.DamagedError
-	if errors.As(err, &damaged) {
-		aside, asideErr := bolt.SetAside(path, time.Now())
-		if asideErr != nil {
-			return nil, errors.Join(err, asideErr)
-		}
-		d.notices = append(d.notices, fmt.Sprintf("the desk's file was damaged (%s); it was kept as %s, and a new desk was begun", damaged.Reason, aside))
-		backend, err = bolt.Open(path, bolt.Options{Wait: wait})
-	}
-	if err != nil {
-		return nil, err
-	}
-	return state.New(backend), nil
 }
 
 // chooseModel makes the model that the command line or the configuration names.

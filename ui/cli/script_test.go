@@ -111,7 +111,7 @@ func newest(ts *testscript.TestScript, _ bool, args []string) {
 // damage does to a file what failing disks do.
 func damage(ts *testscript.TestScript, _ bool, args []string) {
 	if len(args) != 2 {
-		ts.Fatalf("usage: damage empty|cut|garbage FILE")
+		ts.Fatalf("usage: damage empty|cut|middle|garbage FILE")
 	}
 	name := ts.MkAbs(args[1])
 	switch args[0] {
@@ -119,6 +119,16 @@ func damage(ts *testscript.TestScript, _ bool, args []string) {
 		ts.Check(os.Truncate(name, 0))
 	case "cut":
 		ts.Check(os.Truncate(name, 20_000))
+	case "middle":
+		data, err := os.ReadFile(name)
+		ts.Check(err)
+		// All but the pages that say what the file is.
+		for i := 4 * os.Getpagesize(); i < len(data); i++ {
+			if at := i % os.Getpagesize(); at < 100 { // the pages' heads and first elements
+				data[i] = 0x5a
+			}
+		}
+		ts.Check(os.WriteFile(name, data, 0o600))
 	case "garbage":
 		ts.Check(os.WriteFile(name, []byte(strings.Repeat("not a database ", 8_000)), 0o600))
 	default:
