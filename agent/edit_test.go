@@ -48,7 +48,7 @@ func TestAnEditMakesANewCardAndTheModelIsTold(t *testing.T) {
 func TestAnEditThatCannotBeUsedChangesNothing(t *testing.T) {
 	for _, test := range []struct{ name, arguments, wants string }{
 		{"a wrong type", `{"work_order_id":"WO-1044","sku":"X","quantity":"two"}`, "quantity"},
-		{"an empty object", `{}`, "required"},
+		{"an empty object", `{}`, "work_order_id is missing"},
 		{"a filled argument", `{"work_order_id":"WO-1044","sku":"X","quantity":1,"max_total_minor":1}`, "filled in by the desk"},
 		{"no object", `[1]`, "object"},
 	} {

@@ -276,10 +276,10 @@ func (e *Engine) Continue(ctx context.Context, id ConversationID) (Report, error
 			return err
 		}
 		if head.Open == nil {
-			return errors.New("the conversation has no open turn")
+			return &NotStalledError{Conversation: id}
 		}
 		if head.Open.State != TurnStalled && (head.Open.Owner != e.owner || e.driven(head.Open.Turn)) {
-			return fmt.Errorf("the turn is %s, not stalled", head.Open.State)
+			return &NotStalledError{id, head.Open.State}
 		}
 		turn = head.Open.Turn
 		head.Open.revive(e.owner)

@@ -9,6 +9,9 @@ import (
 // ErrNotFound: the store has no such record.
 var ErrNotFound = errors.New("not found")
 
+// ErrNoOpenTurn: there is nothing in the conversation to end.
+var ErrNoOpenTurn = errors.New("the conversation has no open turn")
+
 // TransitionError: an event that the table does not allow in this state.
 type TransitionError struct {
 	State CallState
@@ -55,6 +58,20 @@ type BusyError struct {
 
 func (e *BusyError) Error() string {
 	return fmt.Sprintf("the conversation's turn is %s", e.State)
+}
+
+// NotStalledError: the conversation has no turn that could be continued.
+type NotStalledError struct {
+	Conversation ConversationID
+	// State is that of the open turn; empty if there is none.
+	State TurnState
+}
+
+func (e *NotStalledError) Error() string {
+	if e.State == "" {
+		return "the conversation has no open turn"
+	}
+	return fmt.Sprintf("the conversation's turn is %s, not stalled", e.State)
 }
 
 // DecidedError: the approval was decided, or ended, before.

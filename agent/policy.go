@@ -171,6 +171,9 @@ func checkQualified(name QualifiedName) error {
 	if name.Server() == "" || name.Tool() == "" {
 		return fmt.Errorf("%q is no qualified name: write server/tool", name)
 	}
+	if strings.ContainsAny(string(name), "*?") {
+		return fmt.Errorf("%q would match no tool: patterns are not known here, write each tool's whole name", name)
+	}
 	return nil
 }
 

@@ -30,6 +30,9 @@ func (s *schemaCache) validate(entry Entry, schema, arguments json.RawMessage) e
 		return err
 	}
 	if err := resolved.Validate(value); err != nil {
+		if text := violation(resolved.Schema(), value); text != "" {
+			return errors.New(text)
+		}
 		return errors.New(oneLine(err.Error()))
 	}
 	return nil

@@ -2,7 +2,6 @@ package agent
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 )
@@ -131,7 +130,7 @@ func (e *Engine) Abort(ctx context.Context, id ConversationID) (Report, error) {
 			return err
 		}
 		if head.Open == nil {
-			return errors.New("the conversation has no open turn")
+			return ErrNoOpenTurn
 		}
 		turn = head.Open.Turn
 		var lines []AuditLine

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -33,7 +34,9 @@ func run(ctx context.Context, args []string, o options) int {
 	root.SetIn(o.in)
 	root.SetOut(o.out)
 	root.SetErr(o.err)
-	return report(o.err, root.ExecuteContext(ctx))
+	var unknown error
+	refuseUnknownHelp(root, &unknown)
+	return report(o.err, cmp.Or(root.ExecuteContext(ctx), unknown))
 }
 
 func newRoot(o *options) *cobra.Command {
@@ -80,6 +83,23 @@ func wordHelp(cmd *cobra.Command) {
 	for _, below := range cmd.Commands() {
 		wordHelp(below)
 	}
+}
+
+// refuseUnknownHelp makes --help behind a word that is no command say so
+// instead of helping with the command before it.
+func refuseUnknownHelp(root *cobra.Command, failed *error) {
+	help := root.HelpFunc()
+	root.SetHelpFunc(func(cmd *cobra.Command, args []string) {
+		// cobra hands over the command line of cmd, flags and all, when a flag
+		// asked for help, and nothing otherwise.
+		for _, word := range cmd.Flags().Args() {
+			if cmd.HasSubCommands() {
+				*failed = noArguments(cmd, []string{word})
+				return
+			}
+		}
+		help(cmd, args)
+	})
 }
 
 // newHelp is the help command; unlike cobra's it does not take a command that

@@ -79,6 +79,7 @@ func sentence(err error) string {
 		notSent     *agent.NotSentError
 		limit       *agent.LimitError
 		stalled     *agent.StallError
+		idle        *agent.NotStalledError
 		decided     *agent.DecidedError
 		mistake     *usageError
 	)
@@ -103,6 +104,10 @@ func sentence(err error) string {
 		return limit.Error() + "; nothing was recorded: let somebody who may approve it, with --user"
 	case errors.As(err, &stalled):
 		return fmt.Sprintf("%s; go on with: deskhand continue %s", stalled.Reason, stalled.Conversation)
+	case errors.As(err, &idle):
+		return idle.Error() + idleNext(idle)
+	case errors.Is(err, agent.ErrNoOpenTurn):
+		return "the conversation has no open turn, so there is nothing to end"
 	case errors.Is(err, syscall.EPIPE):
 		return "nobody reads the output any more; what was done is kept: see deskhand conversations"
 	case errors.Is(err, context.Canceled):
@@ -117,6 +122,17 @@ func decidedNext(a agent.Approval) string {
 		return "; decide that one"
 	}
 	return "; see deskhand show " + string(a.Conversation)
+}
+
+// idleNext says what there is to do instead of continuing.
+func idleNext(idle *agent.NotStalledError) string {
+	switch idle.State {
+	case "":
+		return fmt.Sprintf("; ask with: deskhand ask --conversation %s TEXT", idle.Conversation)
+	case agent.TurnPaused:
+		return "; decide what waits (see deskhand approvals), and it goes on by itself"
+	}
+	return "; it goes on by itself"
 }
 
 // busyNext says what ends the turn that keeps a conversation busy.
