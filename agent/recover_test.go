@@ -28,8 +28,9 @@ func slowOrder(d *desk, keyed bool) (entered chan struct{}, release func()) {
 		var calls atomic.Int32
 		d.wo.Add(tool, func(ctx context.Context, r agent.CallRequest) (agent.Result, error) {
 			result, err := inner(ctx, r)
+			first := calls.Add(1) == 1 // before anybody hears of it, and sends again
 			entered <- struct{}{}
-			if calls.Add(1) == 1 {
+			if first {
 				<-gate
 			}
 			return result, err
