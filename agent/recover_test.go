@@ -118,8 +118,9 @@ func TestAReadThatRanWhenKilledRunsAgain(t *testing.T) {
 	entered, gate := make(chan struct{}, 2), make(chan struct{})
 	var calls atomic.Int32
 	d.wo.Add(agent.Tool{Name: "look_up"}, func(context.Context, agent.CallRequest) (agent.Result, error) {
+		first := calls.Add(1) == 1
 		entered <- struct{}{}
-		if calls.Add(1) == 1 {
+		if first {
 			<-gate
 		}
 		return agenttest.Structured(`{"work_order":{"id":"WO-1044"}}`), nil
