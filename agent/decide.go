@@ -48,7 +48,7 @@ func (e *Engine) Approve(ctx context.Context, r DecideRequest) (Report, error) {
 	if err != nil {
 		return Report{}, e.decidedMeanwhile(ctx, r.Approval, err)
 	}
-	user, now := e.user(), e.now()
+	user, now := e.userIn(ctx), e.now()
 	if err := checkLimit(a, user); err != nil {
 		return Report{}, err
 	}
@@ -337,7 +337,7 @@ func (e *Engine) Deny(ctx context.Context, r DecideRequest) (Report, error) {
 	if err != nil {
 		return Report{}, err
 	}
-	user, now := e.user(), e.now()
+	user, now := e.userIn(ctx), e.now()
 	decision := Decision{By: user, At: now, Note: r.Note}
 	if r.Digest != "" && r.Digest != a.Digest {
 		return Report{}, &DigestError{Approval: a.ID, Reason: "the card showed something else"}

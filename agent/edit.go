@@ -64,7 +64,7 @@ func (e *Engine) Edit(ctx context.Context, r EditRequest) (Approval, error) {
 	if p.refused != nil {
 		return Approval{}, &EditError{Approval: a.ID, Reason: p.reason}
 	}
-	user := e.user()
+	user := e.userIn(ctx)
 	p.call.EditedBy = &user
 	changes := append([]Change{{Term: "arguments", Old: string(a.Arguments), New: string(p.call.Arguments)}}, differences(a, p.approval)...)
 	err = e.replace(ctx, a, p, changes)

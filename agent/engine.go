@@ -171,7 +171,7 @@ func (e *Engine) Send(ctx context.Context, r SendRequest) (Report, error) {
 
 // begin commits a message with its turn (or into the queue, giving no turn).
 func (e *Engine) begin(ctx context.Context, r SendRequest) (TurnID, error) {
-	turn, now, user := TurnID(e.newID()), e.now(), e.user()
+	turn, now, user := TurnID(e.newID()), e.now(), e.userIn(ctx)
 	queued := false
 	err := e.store.Update(ctx, func(tx Tx) error {
 		queued = false

@@ -72,7 +72,7 @@ func (e *Engine) Extend(ctx context.Context, id ApprovalID, by time.Duration) (A
 	if by <= 0 {
 		return Approval{}, errors.New("extend by a length of time above zero")
 	}
-	end, user, now := e.now().Add(by), e.user(), e.now()
+	end, user, now := e.now().Add(by), e.userIn(ctx), e.now()
 	loaded, _, err := e.load(ctx, id)
 	if err != nil {
 		return Approval{}, err

@@ -60,7 +60,7 @@ func (e *Engine) Settle(ctx context.Context, r SettleRequest) (Report, error) {
 }
 
 func (e *Engine) settle(ctx context.Context, c Call, r SettleRequest) (bool, error) {
-	now, user := e.now(), e.user()
+	now, user := e.now(), e.userIn(ctx)
 	happened := r.As == SettleHappened
 	if !happened && r.As != SettleNot {
 		return false, fmt.Errorf("%q: say happened, did-not-happen or resend", r.As)
@@ -122,7 +122,7 @@ func (e *Engine) askByKey(ctx context.Context, c Call, person bool) (bool, error
 // cancelled, what runs becomes unknown and stays listed (a read is cancelled),
 // and nothing of the turn goes on.
 func (e *Engine) Abort(ctx context.Context, id ConversationID) (Report, error) {
-	now, user := e.now(), e.user()
+	now, user := e.now(), e.userIn(ctx)
 	var turn TurnID
 	err := e.store.Update(ctx, func(tx Tx) error {
 		head, err := tx.Head(id)
