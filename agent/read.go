@@ -46,7 +46,7 @@ func (e *Engine) Report(ctx context.Context, id ConversationID) (Report, error) 
 	}
 	for _, c := range s.Calls {
 		if a, ok := s.Approvals[c.Approval]; ok && !c.State.Settled() {
-			report.Approvals = append(report.Approvals, approvalReport(a, c))
+			report.Approvals = append(report.Approvals, ReportApproval(a, c))
 		}
 	}
 	report.answer(messages, s)
@@ -146,7 +146,9 @@ func ReportCall(c Call) CallReport {
 	return r
 }
 
-func approvalReport(a Approval, c Call) ApprovalReport {
+// ReportApproval describes an approval and its call as screens and scripts see
+// them.
+func ReportApproval(a Approval, c Call) ApprovalReport {
 	r := ApprovalReport{
 		ApprovalID: a.ID, CallID: c.ID, ConversationID: a.Conversation, TurnID: a.Turn, Tool: a.Tool, Args: a.Arguments,
 		Digest: a.Digest, Warnings: a.PreviewWarnings(), Because: a.Because, Status: c.State,
@@ -195,7 +197,7 @@ func (e *Engine) Waiting(ctx context.Context) ([]ApprovalReport, error) {
 		if !ok { // a call that had none is named by its own id
 			a = Approval{Conversation: c.Conversation, Turn: c.Turn, Tool: c.Tool, Arguments: c.Arguments, RequestedAt: c.SentAt}
 		}
-		out = append(out, approvalReport(a, c))
+		out = append(out, ReportApproval(a, c))
 	}
 	return out, nil
 }

@@ -61,8 +61,11 @@ func (d desk) load(id agent.ConversationID, have, limit int, again []int) tea.Cm
 	return func() tea.Msg { return d.read(id, have, limit, again) }
 }
 
-func (d desk) read(id agent.ConversationID, have, limit int, again []int) loadedMsg {
-	out := loadedMsg{conversation: id, live: d.engine.Live()[id]}
+func (d desk) read(id agent.ConversationID, have, limit int, again []int) (out loadedMsg) {
+	out.conversation = id
+	// Last, because a reply is first taken from here and then stored: the other
+	// way round it could be seen in both places.
+	defer func() { out.live = d.engine.Live()[id] }()
 	if out.waiting, out.err = d.engine.Waiting(d.ctx); out.err != nil {
 		return out
 	}
