@@ -24,12 +24,13 @@ type booking struct {
 }
 
 // window reads a visit's start and end and checks them against the company's
-// bounds and the time.
-func (v view) window(startText, endText string) (start, end time.Time, err error) {
-	if start, err = instant("start", startText); err != nil {
+// bounds. Both are meant in the zone of the job's site.
+func (v view) window(w *WorkOrder, startText, endText string) (start, end time.Time, err error) {
+	zone := v.siteZone(v.sites.get(w.SiteID))
+	if start, err = localInstant("start", startText, zone); err != nil {
 		return start, end, err
 	}
-	if end, err = instant("end", endText); err != nil {
+	if end, err = localInstant("end", endText, zone); err != nil {
 		return start, end, err
 	}
 	rules := v.company.WindowRules

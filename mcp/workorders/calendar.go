@@ -30,7 +30,36 @@ func clockOn(day time.Time, clock string) (time.Time, bool) {
 	if err != nil {
 		return time.Time{}, false
 	}
-	return time.Date(day.Year(), day.Month(), day.Day(), c.Hour(), c.Minute(), 0, 0, day.Location()), true
+	// A shift that begins or ends in the missing hour does so when it is over.
+	t, _ := wallTime(time.Date(day.Year(), day.Month(), day.Day(), c.Hour(), c.Minute(), 0, 0, time.UTC), day.Location())
+	return t, true
+}
+
+// wallTime is the instant at which the clocks in zone show the date and time
+// of wall, whatever its own zone. In the doubled hour of the year it is the
+// first of two; in the missing hour there is none (ok is false), and it is the
+// moment at which the clocks go forward.
+func wallTime(wall time.Time, zone *time.Location) (t time.Time, ok bool) {
+	t = time.Date(wall.Year(), wall.Month(), wall.Day(), wall.Hour(), wall.Minute(), wall.Second(), 0, zone)
+	// The offsets of a day before and a day after are those on both sides of a
+	// change of the clocks; most days have none.
+	_, before := t.Add(-24 * time.Hour).Zone()
+	_, after := t.Add(24 * time.Hour).Zone()
+	if before == after {
+		return t, true
+	}
+	utc := time.Date(wall.Year(), wall.Month(), wall.Day(), wall.Hour(), wall.Minute(), wall.Second(), 0, time.UTC)
+	for _, offset := range []int{before, after} { // the first of two
+		at := utc.Add(-time.Duration(offset) * time.Second).In(zone)
+		if _, shown := at.Zone(); shown == offset {
+			return at, true
+		}
+	}
+	start, end := t.ZoneBounds()
+	if !end.IsZero() && end.Sub(t) < t.Sub(start) {
+		return end, false
+	}
+	return start, false
 }
 
 func (c *contents) closedDay(day time.Time) bool {

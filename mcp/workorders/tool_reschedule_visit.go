@@ -116,7 +116,7 @@ func (v view) checkMove(in rescheduleInput) (old *Visit, b booking, warnings []W
 	if err = v.inactive(b.technician); err != nil {
 		return nil, b, nil, err
 	}
-	if b.start, b.end, err = v.window(in.Start, in.End); err != nil {
+	if b.start, b.end, err = v.window(b.job, in.Start, in.End); err != nil {
 		return nil, b, nil, err
 	}
 	if old.TechnicianID == b.technician.ID && old.Start.Equal(b.start) && old.End.Equal(b.end) {

@@ -108,7 +108,7 @@ func (v view) checkBooking(in scheduleInput) (booking, []Warning, error) {
 	if err = v.inactive(b.technician); err != nil {
 		return b, nil, err
 	}
-	if b.start, b.end, err = v.window(in.Start, in.End); err != nil {
+	if b.start, b.end, err = v.window(b.job, in.Start, in.End); err != nil {
 		return b, nil, err
 	}
 	if err = v.inTime(b); err != nil {
