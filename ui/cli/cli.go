@@ -29,6 +29,7 @@ func Main(args []string) int {
 
 // run parses and runs one command line.
 func run(ctx context.Context, args []string, o options) int {
+	o.args = args
 	root := newRoot(&o)
 	root.SetArgs(args)
 	root.SetIn(o.in)

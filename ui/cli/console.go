@@ -11,11 +11,15 @@ import (
 // runConsole opens the console, or, without a terminal, reads lines and answers
 // them.
 func runConsole(ctx context.Context, o options) error {
+	if o.held != nil {
+		return errors.New("a console cannot run inside another one")
+	}
 	d, err := openDesk(ctx, o, consoleWait)
 	if err != nil {
 		return err
 	}
 	defer d.close()
+	defer d.listenBeside()()
 	if d.options.plain || !o.terminal() {
 		return d.runPlain(ctx)
 	}

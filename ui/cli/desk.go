@@ -42,18 +42,36 @@ const (
 	commandWait = 30 * time.Second
 )
 
-// withDesk opens the desk for one command and prints what it has to say about
-// itself, before the command and after it.
+// withDesk runs one command on the desk: in the process that holds it, if that
+// takes commands, else on the desk opened for it. It prints what the desk has to
+// say about itself, before the command and after it.
 func withDesk(cmd *cobra.Command, o *options, do func(context.Context, *desk) error) error {
-	d, err := openDesk(cmd.Context(), *o, commandWait)
+	if err, done := o.askHolder(cmd.Context()); done {
+		return err
+	}
+	return withOwnDesk(cmd, o, commandWait, do)
+}
+
+// withOwnDesk is withDesk for a command that has to hold the desk itself, and
+// waits so long for it.
+func withOwnDesk(cmd *cobra.Command, o *options, wait time.Duration, do func(context.Context, *desk) error) error {
+	ctx := cmd.Context()
+	var d *desk
+	var err error
+	if o.held != nil {
+		if d, err = o.held.borrowed(*o); err == nil {
+			ctx = agent.As(ctx, d.company.current())
+		}
+	} else if d, err = openDesk(ctx, *o, wait); err == nil {
+		defer d.close()
+	}
 	if err != nil {
 		return err
 	}
-	defer d.close()
 	if err := d.tell(); err != nil {
 		return err
 	}
-	err = do(cmd.Context(), d)
+	err = do(ctx, d)
 	if tellErr := d.tell(); err == nil {
 		err = tellErr
 	}

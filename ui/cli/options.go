@@ -20,6 +20,11 @@ type options struct {
 	wait                             time.Duration
 	plain, mouse                     bool
 
+	// args is the command line; held is the desk of this process, if the command
+	// came from another one.
+	args []string
+	held *desk
+
 	in       *os.File
 	out, err io.Writer
 	getenv   func(string) string

@@ -39,7 +39,10 @@ func newDeskServe(o *options) *cobra.Command {
   curl -s localhost:7430/dispatchAgent -H 'Content-Type: application/json' -d '{"data":{"message":"status of WO-1043"}}'`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return withDesk(cmd, o, func(ctx context.Context, d *desk) error { return d.serve(ctx, addr) })
+			if o.held != nil {
+				return errors.New("this desk is served already")
+			}
+			return withOwnDesk(cmd, o, consoleWait, func(ctx context.Context, d *desk) error { return d.serve(ctx, addr) })
 		},
 	}
 	cmd.Flags().StringVar(&addr, "addr", "127.0.0.1:7430", "listen on `HOST:PORT`; port 0 takes a free one")
@@ -63,6 +66,7 @@ func (d *desk) serve(ctx context.Context, addr string) error {
 	if err != nil {
 		return fmt.Errorf("cannot listen on %s: %w; choose another address with --addr", addr, errors.Unwrap(err))
 	}
+	defer d.listenBeside()()
 	server := httpapi.New(httpapi.Options{
 		Engine: d.engine, Callers: callers, User: d.company.find, Local: local, Ready: d.readiness, Logger: d.logger(),
 	})
