@@ -27,25 +27,39 @@ var (
 func (b *Book) Export(w io.Writer) error {
 	return b.db.View(func(tx *bolt.Tx) error {
 		e := &exporter{w: w}
-		for _, key := range headKeys {
-			var data json.RawMessage
-			if err := getRecord(tx, bucketMeta, key, &data); err != nil {
-				return err
-			}
-			e.key(key)
-			e.json(data, " ")
+		return e.object(tx, recordKeys)
+	})
+}
+
+// Backup writes a copy of the book's file: one committed state, which [Open]
+// opens. Changes go on meanwhile.
+func (b *Book) Backup(w io.Writer) error {
+	return b.db.View(func(tx *bolt.Tx) error {
+		_, err := tx.WriteTo(w)
+		return err
+	})
+}
+
+// object writes what is no list, the records of those kinds, and the history.
+func (e *exporter) object(tx *bolt.Tx, kinds []string) error {
+	for _, key := range headKeys {
+		var data json.RawMessage
+		if err := getRecord(tx, bucketMeta, key, &data); err != nil {
+			return err
 		}
-		for _, key := range recordKeys {
+		e.key(key)
+		e.json(data, " ")
+	}
+	for _, key := range kinds {
+		e.records(tx, key)
+	}
+	for _, key := range historyKeys {
+		if b := tx.Bucket([]byte(key)); b != nil && !isEmpty(b) {
 			e.records(tx, key)
 		}
-		for _, key := range historyKeys {
-			if b := tx.Bucket([]byte(key)); b != nil && !isEmpty(b) {
-				e.records(tx, key)
-			}
-		}
-		e.text("\n}\n")
-		return e.err
-	})
+	}
+	e.text("\n}\n")
+	return e.err
 }
 
 // An exporter writes one JSON object piece by piece and keeps the first error.

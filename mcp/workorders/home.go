@@ -1,15 +1,11 @@
 package workorders
 
 import (
-	"context"
 	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
-	"net/http"
-	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -118,29 +114,4 @@ func removeAddr(path, url string) {
 	if a, err := ReadAddr(path); err == nil && a.PID == os.Getpid() && a.URL == url {
 		_ = os.Remove(path)
 	}
-}
-
-// FetchExport writes to w the export of the book that the server with the MCP
-// endpoint endpoint holds. It is for a process that found the book held.
-func FetchExport(ctx context.Context, endpoint, token string, w io.Writer) error {
-	u, err := url.Parse(endpoint)
-	if err != nil {
-		return err
-	}
-	u.Path = "/export"
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
-	if err != nil {
-		return err
-	}
-	req.Header.Set("Authorization", "Bearer "+token)
-	res, err := http.DefaultClient.Do(req)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = res.Body.Close() }()
-	if res.StatusCode != http.StatusOK {
-		return fmt.Errorf("export from %s: %s", u.Host, res.Status)
-	}
-	_, err = io.Copy(w, res.Body)
-	return err
 }

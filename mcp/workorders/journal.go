@@ -19,6 +19,7 @@ type Entry struct {
 	By       string   `json:"by,omitempty"`
 	Call     string   `json:"call,omitempty"`
 	Approval string   `json:"approval,omitempty"`
+	Text     string   `json:"text,omitempty"`
 	Changes  []Change `json:"changes"`
 }
 

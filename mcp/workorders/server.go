@@ -157,6 +157,7 @@ func (s *Server) newHandler() http.Handler {
 		}
 	})
 	mux.HandleFunc("GET /export", s.export)
+	mux.HandleFunc("GET /backup", s.backup)
 	return guardHost(guardOrigin(guardToken(s.opt.Token, s.counted(mux))))
 }
 
@@ -166,6 +167,17 @@ func (s *Server) export(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Cache-Control", "no-store")
 	if err := s.book.Export(w); err != nil {
 		s.log.Warn("the export broke off", "error", err)
+		panic(http.ErrAbortHandler) // so that half a book is not taken for a whole one
+	}
+}
+
+// backup writes a copy of the book's file.
+func (s *Server) backup(w http.ResponseWriter, _ *http.Request) {
+	w.Header().Set("Content-Type", "application/octet-stream")
+	w.Header().Set("Cache-Control", "no-store")
+	if err := s.book.Backup(w); err != nil {
+		s.log.Warn("the backup broke off", "error", err)
+		panic(http.ErrAbortHandler) // so that half a book is not taken for a whole one
 	}
 }
 
@@ -201,7 +213,8 @@ func (s *Server) leave() {
 	}
 }
 
-// Handler is the server's HTTP handler with all its guards: /mcp and /export.
+// Handler is the server's HTTP handler with all its guards: /mcp,
+// /export and /backup.
 func (s *Server) Handler() http.Handler { return s.handler }
 
 // Start listens on addr ("127.0.0.1:0" takes a free port) and serves until

@@ -58,15 +58,20 @@ func putRecord(tx *bolt.Tx, bucket, key string, v any) error {
 	if err != nil {
 		return err
 	}
-	data, err := plainJSON(v)
+	value, err := sealed(bucket, key, v)
 	if err != nil {
-		return fmt.Errorf("%s %s: %w", bucket, key, err)
-	}
-	value, err := plainJSON(envelope{Version: formatVersion, Data: data})
-	if err != nil {
-		return fmt.Errorf("%s %s: %w", bucket, key, err)
+		return err
 	}
 	return b.Put([]byte(key), value)
+}
+
+// sealed is the value under which a record lies in its bucket.
+func sealed(bucket, key string, v any) ([]byte, error) {
+	data, err := plainJSON(v)
+	if err != nil {
+		return nil, fmt.Errorf("%s %s: %w", bucket, key, err)
+	}
+	return plainJSON(envelope{Version: formatVersion, Data: data})
 }
 
 func decodeRecord(bucket, key string, value []byte, into any) error {
@@ -142,15 +147,8 @@ func writeLedger(tx *bolt.Tx, l *ledger, id string, clock clockRecord) error {
 			return err
 		}
 	}
-	for key, v := range map[string]any{
-		"id": id, "clock": clock, "reference": l.Reference, "company": l.Company,
-		"regions": l.Regions, "skills": l.Skills, "users": l.Users, "policy": l.Policy,
-	} {
-		if err := putRecord(tx, bucketMeta, key, v); err != nil {
-			return err
-		}
-	}
 	return errors.Join(
+		writeHead(tx, l, id, clock),
 		putRecords(tx, bucketTechnicians, l.Technicians, func(r *Technician) string { return r.ID }),
 		putRecords(tx, bucketCustomers, l.Customers, func(r *Customer) string { return r.ID }),
 		putRecords(tx, bucketSites, l.Sites, func(r *Site) string { return r.ID }),
@@ -162,6 +160,19 @@ func writeLedger(tx *bolt.Tx, l *ledger, id string, clock clockRecord) error {
 		putRecords(tx, bucketParts, l.Parts, func(r *Part) string { return r.SKU }),
 		putRecords(tx, bucketPartOrders, l.PartOrders, func(r *PartOrder) string { return r.ID }),
 	)
+}
+
+// writeHead writes what is no record.
+func writeHead(tx *bolt.Tx, l *ledger, id string, clock clockRecord) error {
+	for key, v := range map[string]any{
+		"id": id, "clock": clock, "reference": l.Reference, "company": l.Company,
+		"regions": l.Regions, "skills": l.Skills, "users": l.Users, "policy": l.Policy,
+	} {
+		if err := putRecord(tx, bucketMeta, key, v); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // readLedger reads everything; the first record that cannot be read ends it.

@@ -135,15 +135,19 @@ func (t table[T]) with(changed map[string]*T) table[T] {
 	return table[T]{records: t.records.with(changed), ids: ids}
 }
 
+// firstNumber is the least number of an id that is given here: tools take ids
+// of four digits and more.
+const firstNumber = 1001
+
 // nextID is the id after the highest numbered one with that prefix.
 func (t table[T]) nextID(prefix string) string {
-	highest := 0
+	highest := firstNumber - 1
 	for _, id := range slices.Backward(t.ids) {
 		var n int
 		if p, digits := splitID(id); p != prefix || digits == "" {
 			continue
 		} else if _, err := fmt.Sscanf(digits, "%d", &n); err == nil {
-			highest = n
+			highest = max(highest, n)
 			break
 		}
 	}

@@ -105,7 +105,7 @@ func (d *draft) cancelVisit(old *Visit, was *WorkOrder, reason string) *WorkOrde
 		}
 		return &job
 	}
-	if job.Status != "scheduled" && job.Status != "dispatched" {
+	if job.Status != statusScheduled && job.Status != "dispatched" {
 		return &job
 	}
 	if b := job.Before; b != nil {

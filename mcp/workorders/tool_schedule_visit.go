@@ -135,7 +135,7 @@ func (d *draft) book(b booking, c caller, in scheduleInput) (*Visit, *WorkOrder)
 	job.Version++
 	if slices.Contains([]string{"new", "waiting_parts", "on_hold"}, job.Status) {
 		job.Before = &Before{Status: job.Status, TechnicianID: job.TechnicianID, HoldReason: job.HoldReason}
-		job.Status, job.HoldReason = "scheduled", nil
+		job.Status, job.HoldReason = statusScheduled, nil
 	}
 	if job.TechnicianID == nil || !b.additional {
 		job.TechnicianID = ptr(b.technician.ID)

@@ -89,6 +89,24 @@ func TestBookThatIsServedIsUsedWhereItIs(t *testing.T) {
 	v.ordersAdded(before, 1)
 	v.expect(failed, "--wait", "10ms", "workorders", "reset", "--yes").says(t, "close the console or server that has it", fmt.Sprintf("process %d", v.cmd.Process.Pid))
 	v.expect(failed, "--wait", "10ms", "workorders", "serve", "--addr", "127.0.0.1:0").says(t, "close the console or server that has it")
+	copied, csv := filepath.Join(t.TempDir(), "copy.db"), filepath.Join(t.TempDir(), "csv")
+	v.expect(done, "workorders", "backup", copied)
+	v.expect(done, "workorders", "export", "--csv", csv)
+	want := v.expect(done, "workorders", "export").out
 	v.stop()
 	v.ordersAdded(before, 1)
+
+	// The copy and the folder are the book as it was while it was served.
+	s := newShell(t)
+	s.expect(done, "workorders", "import", csv)
+	if got := s.expect(done, "workorders", "export").out; got != want {
+		t.Error("the folder holds another book")
+	}
+	home := t.TempDir()
+	if err := os.Rename(copied, filepath.Join(home, "workorders.db")); err != nil {
+		t.Fatal(err)
+	}
+	if got := s.expect(done, "--home", home, "workorders", "export").out; got != want {
+		t.Error("the copy is another book")
+	}
 }

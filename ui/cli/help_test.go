@@ -9,7 +9,8 @@ import (
 // commands are all that the program has, each with how it may end.
 var commands = []string{
 	"ask", "approvals", "approve", "deny", "settle", "continue", "abort", "conversations", "show", "audit",
-	"config", "doctor", "workorders", "workorders serve", "workorders token", "workorders export", "workorders reset",
+	"config", "doctor", "workorders", "workorders serve", "workorders token", "workorders import", "workorders export",
+	"workorders backup", "workorders reset",
 }
 
 func TestHelpOfEveryCommandSaysWhatToType(t *testing.T) {

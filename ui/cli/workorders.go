@@ -22,11 +22,12 @@ func newWorkOrders(o *options) *cobra.Command {
 		Use:   "workorders",
 		Short: "The work-orders server by itself, and its book",
 		Example: `  deskhand workorders serve --addr 127.0.0.1:7420
+  deskhand workorders import spreadsheets/
   deskhand workorders export > book.json`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newServe(o), newToken(o), newExport(o), newReset(o))
+	cmd.AddCommand(newServe(o), newToken(o), newImport(o), newExport(o), newBackup(o), newReset(o))
 	return cmd
 }
 
@@ -138,43 +139,6 @@ func newToken(o *options) *cobra.Command {
 			return err
 		},
 	}
-}
-
-func newExport(o *options) *cobra.Command {
-	return &cobra.Command{
-		Use:     "export",
-		Short:   "Print the whole book as one JSON object",
-		Long:    "Print the whole book as one JSON object, in the form of the demo data. If a console or server holds\nthe book, that one is asked.",
-		Example: "  deskhand workorders export > book.json",
-		Args:    noArguments,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return exportBook(cmd.Context(), o) },
-	}
-}
-
-// exportBook prints the book; if another process holds it, it asks that one.
-func exportBook(ctx context.Context, o *options) error {
-	book, err := workorders.Open(filepath.Join(o.home, bookFile), o.bookOptions(pollEvery))
-	if err == nil {
-		err = book.Export(o.out)
-		return errors.Join(err, book.Close())
-	}
-	if !errors.Is(err, workorders.ErrHeld) {
-		return bookError(o.home, err)
-	}
-	addr, err := workorders.ReadAddr(filepath.Join(o.home, addrFile))
-	if err != nil { // whoever has it serves nobody, so it has to be waited for
-		book, err := o.openBook(commandWait)
-		if err != nil {
-			return err
-		}
-		err = book.Export(o.out)
-		return errors.Join(err, book.Close())
-	}
-	token, err := o.bookToken()
-	if err != nil {
-		return err
-	}
-	return workorders.FetchExport(ctx, addr.URL, token, o.out)
 }
 
 func newReset(o *options) *cobra.Command {
