@@ -20,8 +20,8 @@ const (
 
 // Approval is the question put to a person about one call. It has exactly one
 // digest and its question never changes: something different is a new approval.
-// Only State, Decision, Closed, SupersededBy and ExpiresAt, which are no part of
-// the question, are ever written again.
+// Only State, Decision, Closed, SupersededBy, ExpiresAt and Referral, which are
+// no part of the question, are ever written again.
 type Approval struct {
 	Version      int            `json:"v"`
 	ID           ApprovalID     `json:"id"`
@@ -70,6 +70,9 @@ type Approval struct {
 	Supersedes   ApprovalID `json:"supersedes,omitempty"`
 	Changes      []Change   `json:"changes,omitempty"`
 	SupersededBy ApprovalID `json:"supersededBy,omitempty"`
+
+	// Referral says for whom it waits, if somebody left it to a role.
+	Referral *Referral `json:"referral,omitempty"`
 
 	Decision *Decision `json:"decision,omitempty"`
 	// Closed says why the approval ended without a person's decision.

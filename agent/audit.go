@@ -16,6 +16,7 @@ const (
 	AuditSettled  AuditStep = "settled"
 	AuditClosed   AuditStep = "closed"
 	AuditExtended AuditStep = "extended"
+	AuditReferred AuditStep = "referred"
 )
 
 // AuditLine says who was shown, decided or sent what, when, and what came of

@@ -311,19 +311,26 @@ func (e *Engine) closeCall(ctx context.Context, a Approval, c Call, reason strin
 // roles are the desk's roles from the least to the most that they may approve.
 var roles = []string{"dispatcher", "senior_dispatcher", "manager"}
 
-// checkLimit makes sure that an order above the user's limit is never sent by
-// that user. The preview says who is needed; the server checks it again.
-func checkLimit(a Approval, user User) error {
+// roleRank is a role's place among them; -1 for others.
+func roleRank(role string) int { return slices.Index(roles, role) }
+
+// neededRole is who has to approve, as the preview says; empty if it says
+// nothing.
+func neededRole(a Approval) string {
 	if a.Preview == nil {
-		return nil
+		return ""
 	}
 	raw, ok := Pointer(a.Preview.Structured, "/limits/approver_needed")
 	if !ok {
-		return nil
+		return ""
 	}
-	needs := termText(raw)
-	rank := slices.Index(roles, needs)
-	if rank > slices.Index(roles, user.Role) {
+	return termText(raw)
+}
+
+// checkLimit makes sure that an order above the user's limit is never sent by
+// that user. The preview says who is needed; the server checks it again.
+func checkLimit(a Approval, user User) error {
+	if needs := neededRole(a); roleRank(needs) > roleRank(user.Role) {
 		return &LimitError{Approval: a.ID, User: user, Needs: needs}
 	}
 	return nil

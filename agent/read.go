@@ -152,7 +152,7 @@ func ReportApproval(a Approval, c Call) ApprovalReport {
 	r := ApprovalReport{
 		ApprovalID: a.ID, CallID: c.ID, ConversationID: a.Conversation, TurnID: a.Turn, Tool: a.Tool, Args: a.Arguments,
 		Digest: a.Digest, Warnings: a.PreviewWarnings(), Because: a.Because, Status: c.State,
-		RequestedAt: a.RequestedAt, ExpiresAt: a.ExpiresAt, Decision: a.Decision, Summary: a.Summary(),
+		RequestedAt: a.RequestedAt, ExpiresAt: a.ExpiresAt, Decision: a.Decision, Referral: a.Referral, Summary: a.Summary(),
 	}
 	if a.Preview != nil {
 		r.Preview = a.Preview.Structured

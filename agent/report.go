@@ -54,6 +54,7 @@ type ApprovalReport struct {
 	RequestedAt time.Time  `json:"requestedAt"`
 	ExpiresAt   *time.Time `json:"expiresAt,omitempty"`
 	Decision    *Decision  `json:"decision,omitempty"`
+	Referral    *Referral  `json:"referral,omitempty"`
 	// Summary says in a few words what it is about; see [Approval.Summary].
 	Summary string `json:"-"`
 }

@@ -36,6 +36,10 @@ type desk struct {
 	notices []string
 }
 
+// embeddedConnectTime bounds starting the built-in server, which may have to
+// fill a new book on a slow disk, and connecting to it.
+const embeddedConnectTime = 30 * time.Second
+
 // How long a command waits for a desk that another process holds.
 const (
 	consoleWait = time.Second
@@ -160,7 +164,9 @@ func (d *desk) connectors(logger *slog.Logger) {
 			if !d.options.clock.IsZero() {
 				d.embedded.now = func() time.Time { return d.options.clock }
 			}
-			d.servers = append(d.servers, client.New(client.Options{Name: name, Dial: d.embedded.dial, Logger: logger}))
+			d.servers = append(d.servers, client.New(client.Options{
+				Name: name, Dial: d.embedded.dial, Logger: logger, ConnectTimeout: embeddedConnectTime,
+			}))
 		default:
 			d.servers = append(d.servers, client.New(client.Options{Name: name, URL: c.URL, Headers: c.Headers, Logger: logger}))
 		}

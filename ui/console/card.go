@@ -115,11 +115,9 @@ func (k card) body(b *box) {
 // approved, why it was not sent.
 func (k card) reasons(b *box) {
 	a := k.approval
-	for _, change := range a.Changes {
-		if change.Old == "" { // a card whose preview was missing had nothing to compare
-			continue
-		}
-		b.warning(safeLine(change.Term, evidence)+" now "+safeLine(change.New, evidence)+" (was "+safeLine(change.Old, evidence)+")", true)
+	k.changes(b)
+	if r := a.Referral; r != nil {
+		b.text("Left to a " + roleWord(r.Role) + " by " + safeLine(r.By.DisplayName(), evidence) + " at " + b.canvas.clock.at(r.At) + ".")
 	}
 	if a.Supersedes != "" {
 		b.text("This card takes the place of " + string(a.Supersedes) + ".")
@@ -164,12 +162,19 @@ func (k card) bindings() []binding {
 	case standsHeld:
 		return []binding{{"r", "send it now"}, {"d", no}, all}
 	case standsUnknown:
-		return []binding{{"h", "it happened"}, {"n", "it did not happen"}, {"x", "send again"}, all}
+		return []binding{{"l", "look it up"}, {"h", "it happened"}, {"n", "it did not happen"}, {"x", "send again"}, all}
 	}
+	keys := []binding{{"a", yes}, {"d", no}, {"e", "edit"}}
 	if needs := k.needs(); needs != "" {
-		return []binding{{"s", "send to a " + needs}, {"d", no}, {"e", "edit"}, all}
+		keys = keys[1:]
+		if k.approval.Referral == nil {
+			keys = append([]binding{{"s", "send to a " + needs}}, keys...)
+		}
 	}
-	return []binding{{"a", yes}, {"d", no}, {"e", "edit"}, all}
+	if k.approval.ExpiresAt != nil {
+		keys = append(keys, binding{"t", "one hour more"})
+	}
+	return append(keys, all)
 }
 
 // effects names what approving and denying do.
@@ -212,5 +217,8 @@ func (k card) needs() string {
 	if !known || need <= rank[k.user.Role] {
 		return ""
 	}
-	return strings.ReplaceAll(q.Limits.ApproverNeeded, "_", " ")
+	return roleWord(q.Limits.ApproverNeeded)
 }
+
+// roleWord is a role as people say it.
+func roleWord(role string) string { return strings.ReplaceAll(safeLine(role, evidence), "_", " ") }

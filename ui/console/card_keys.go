@@ -1,6 +1,7 @@
 package console
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -180,11 +181,11 @@ func (m *Model) letter(k tea.KeyMsg, c card) tea.Cmd {
 	return nil
 }
 
-// opensField reports whether a key only opens a field, in which something else
-// decides.
+// opensField reports whether a key decides nothing: it only opens a field, in
+// which something else acts, or another conversation.
 func opensField(key string, c card) bool {
 	label, _ := c.override()
-	return key == "d" || key == "a" && label != ""
+	return slices.Contains([]string{"d", "e", "l"}, key) || key == "a" && label != ""
 }
 
 // afterAlone lets a key decide once it has stood alone: no other key came for a
@@ -212,12 +213,19 @@ func (m *Model) stoodAlone(pressed keyStoodAloneMsg) tea.Cmd {
 func (k card) elsewhere(key string) string {
 	switch key {
 	case "e":
-		return "Editing a card is not there yet: decline it with d, and ask for what you want instead."
+		if k.stands() == standsBlind {
+			return "Editing is off while the quote is missing: r fetches it again."
+		}
 	case "s":
-		return "Sending a card to somebody else is not there yet: it keeps waiting here until somebody with the limit starts the desk with --user."
-	case "l":
-		if k.stands() == standsUnknown {
-			return "Looking it up from here is not there yet: ask in a new conversation (/new), then say here what happened."
+		switch {
+		case k.approval.Referral != nil:
+			return "It waits for a " + roleWord(k.approval.Referral.Role) + " already, who finds it under this id: start the desk with --user, or use deskhand approve."
+		case k.stands() == standsWaiting && k.needs() == "":
+			return "It needs nobody else: you may approve it."
+		}
+	case "t":
+		if k.stands() == standsWaiting && k.approval.ExpiresAt == nil {
+			return "It waits without a limit."
 		}
 	case "a":
 		switch {
@@ -251,12 +259,26 @@ func (m *Model) act(key string, c card) tea.Cmd {
 	switch key {
 	case "a":
 		if label, accepted := c.override(); label != "" {
-			m.field = newField(c, label, accepted)
+			m.field = confirmation(c, label, accepted)
 			return nil
 		}
 		return m.approve(c, request)
 	case "d":
-		m.field = newField(c, "Reason (optional): ", nil)
+		m.field = denial(c)
+	case "e":
+		m.field = edit(c)
+	case "l":
+		return m.lookUp(c)
+	case "s":
+		return m.run(c, "leaving it to a "+c.needs()+"…", func(ctx context.Context) (agent.Report, error) {
+			_, err := e.Refer(ctx, c.approval.ID)
+			return agent.Report{}, err
+		})
+	case "t":
+		return m.run(c, "giving it an hour more…", func(ctx context.Context) (agent.Report, error) {
+			_, err := e.Extend(ctx, c.approval.ID, time.Hour)
+			return agent.Report{}, err
+		})
 	case "r":
 		return m.run(c, "asking the server again…", func(ctx context.Context) (agent.Report, error) { return e.Retry(ctx, c.approval.ID) })
 	case "h":
@@ -272,6 +294,33 @@ func (m *Model) act(key string, c card) tea.Cmd {
 func (m *Model) approve(c card, r agent.DecideRequest) tea.Cmd {
 	e := m.desk.engine
 	return m.run(c, "approving: the server is asked once more…", func(ctx context.Context) (agent.Report, error) { return e.Approve(ctx, r) })
+}
+
+// lookUp opens a conversation beside the card with a question about it in the
+// composer; Ctrl+B comes back.
+func (m *Model) lookUp(c card) tea.Cmd {
+	question := "what happened to " + callName(c.call)
+	var args struct {
+		WorkOrder string `json:"work_order_id"`
+		Visit     string `json:"visit_id"`
+		Order     string `json:"part_order_id"`
+	}
+	_ = unmarshal(c.call.Arguments, &args)
+	switch kind := cmp.Or(c.approval.Kind, c.call.Kind); {
+	case kind == "order" && args.WorkOrder != "":
+		question = "part orders for " + safeLine(args.WorkOrder, evidence)
+	case kind == "cancel_order" && args.Order != "":
+		question = "status of " + safeLine(args.Order, evidence)
+	case args.WorkOrder != "":
+		question = "status of " + safeLine(args.WorkOrder, evidence)
+	case args.Visit != "":
+		question = "status of " + safeLine(args.Visit, evidence)
+	}
+	m.back = append(m.back, m.open.id)
+	open := m.switchTo(m.desk.engine.NewConversation(), "")
+	m.composer.set(question)
+	m.hint("Enter asks. Ctrl+B goes back to the card, to say there what happened.")
+	return open
 }
 
 // run starts a verb on a card, and shows that it did.

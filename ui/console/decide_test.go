@@ -124,7 +124,9 @@ func TestNothingDecidesByAccident(t *testing.T) {
 			p.rest()
 			p.update(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune("no\nreally\n"), Paste: true})
 		}, "Reason (optional): no really", ""},
-		{"e and s", func(p *pilot) { p.ready(); p.press("e", "s") }, "not there yet", ""},
+		{"s where nobody else is needed", func(p *pilot) { p.ready(); p.press("s") }, "It needs nobody else: you may approve it.", ""},
+		{"t without a limit", func(p *pilot) { p.ready(); p.press("t") }, "It waits without a limit.", ""},
+		{"an edit and esc", func(p *pilot) { p.ready(); p.press("e"); p.write("2"); p.press("esc") }, "[a] order for 84.90 EUR", ""},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

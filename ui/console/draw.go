@@ -132,7 +132,7 @@ func (m *Model) noticeLines() []string {
 		parts = hanging(text, m.width)
 	}
 	if m.field != nil {
-		parts = append(parts, hanging(m.field.help(), m.width)...)
+		parts = append(parts, hanging(m.field.help, m.width)...)
 	}
 	if len(parts) > maxNotice {
 		parts = append(parts[:maxNotice-1], fit(parts[maxNotice-1]+" …", m.width))

@@ -10,27 +10,43 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 )
 
-// field is one line that is asked for before a decision: a reason, or a total
-// that has to match.
+// field is one line that is asked for before something happens to a card: a
+// reason, a total that has to match, or a change.
 type field struct {
-	card     card
-	label    string
-	accepted []string // empty: a reason; Enter denies
-	editor   editor
+	card  card
+	label string
+	// help is the line under the field: what Enter does, and Esc.
+	help string
+	// enter acts on the line, trimmed. If it cannot, it says why, and the field
+	// stays.
+	enter  func(m *Model, text string) (cmd tea.Cmd, refusal string)
+	editor editor
 }
 
-func newField(c card, label string, accepted []string) *field {
-	return &field{card: c, label: label, accepted: accepted, editor: editor{single: true}}
+func newField(c card, label, help string, enter func(*Model, string) (tea.Cmd, string)) *field {
+	return &field{card: c, label: label, help: help, enter: enter, editor: editor{single: true}}
 }
 
-// help is the line under the field.
-func (f *field) help() string {
-	name := f.card.call.Name()
-	if len(f.accepted) > 0 {
-		yes, _ := f.card.effects()
-		return "Enter approves " + name + " (" + yes + ") if it matches · Esc goes back, nothing is decided"
-	}
-	return "Enter denies " + name + " · Esc goes back, nothing is decided"
+// denial asks for the reason; Enter denies.
+func denial(c card) *field {
+	help := "Enter denies " + c.call.Name() + " · Esc goes back, nothing is decided"
+	return newField(c, "Reason (optional): ", help, func(m *Model, text string) (tea.Cmd, string) {
+		e := m.desk.engine
+		r := agent.DecideRequest{Approval: c.approval.ID, Digest: c.approval.Digest, Note: text}
+		return m.run(c, "denying…", func(ctx context.Context) (agent.Report, error) { return e.Deny(ctx, r) }), ""
+	})
+}
+
+// confirmation asks for what has to match before Enter approves.
+func confirmation(c card, label string, accepted []string) *field {
+	yes, _ := c.effects()
+	help := "Enter approves " + c.call.Name() + " (" + yes + ") if it matches · Esc goes back, nothing is decided"
+	return newField(c, label, help, func(m *Model, text string) (tea.Cmd, string) {
+		if !slices.Contains(accepted, text) {
+			return nil, "That does not match " + accepted[0] + ", so nothing was decided."
+		}
+		return m.approve(c, agent.DecideRequest{Approval: c.approval.ID, Digest: c.approval.Digest}), ""
+	})
 }
 
 // closeField closes the field, saying why if there is a reason.
@@ -41,7 +57,7 @@ func (m *Model) closeField(why string) {
 	m.field = nil
 }
 
-// fieldKey types into the field. Only Enter decides, and only alone.
+// fieldKey types into the field. Only Enter acts, and only alone.
 func (m *Model) fieldKey(k tea.KeyMsg) tea.Cmd {
 	f := m.field
 	switch name := k.String(); {
@@ -49,18 +65,14 @@ func (m *Model) fieldKey(k tea.KeyMsg) tea.Cmd {
 		m.field = nil
 	case name == "enter" && m.guard.burst:
 		m.hint(m.guard.refusal())
-	case name == "enter" && len(f.accepted) > 0:
-		if !slices.Contains(f.accepted, strings.TrimSpace(f.editor.text)) {
-			m.hint("That does not match " + f.accepted[0] + ", so nothing was decided.")
+	case name == "enter":
+		cmd, refusal := f.enter(m, strings.TrimSpace(f.editor.text))
+		if refusal != "" {
+			m.hint(refusal)
 			return nil
 		}
 		m.field = nil
-		return m.approve(f.card, agent.DecideRequest{Approval: f.card.approval.ID, Digest: f.card.approval.Digest})
-	case name == "enter":
-		m.field = nil
-		e := m.desk.engine
-		r := agent.DecideRequest{Approval: f.card.approval.ID, Digest: f.card.approval.Digest, Note: strings.TrimSpace(f.editor.text)}
-		return m.run(f.card, "denying…", func(ctx context.Context) (agent.Report, error) { return e.Deny(ctx, r) })
+		return cmd
 	case k.Paste || (k.Type == tea.KeyRunes || k.Type == tea.KeySpace) && !k.Alt:
 		f.editor.insert(string(k.Runes))
 	default:

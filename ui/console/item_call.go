@@ -63,6 +63,8 @@ func callSummary(c agent.Call) string {
 		text, isText := strings.CutPrefix(m.value, `"`)
 		text = strings.TrimSuffix(text, `"`)
 		switch {
+		case m.value == "true" || m.value == "false" || paging[m.name]:
+			// How it was asked, not what about.
 		case !isText:
 			others = append(others, m.name+" "+m.value)
 		case strings.HasSuffix(m.name, "_id"):
@@ -73,6 +75,9 @@ func callSummary(c agent.Call) string {
 	}
 	return strings.Join(slices.Concat(ids, values, others), " · ")
 }
+
+// paging are arguments that say how much of a list is wanted.
+var paging = map[string]bool{"limit": true, "page_size": true, "cursor": true}
 
 // shortTime writes a time as people say it; other text stays as it is.
 func shortTime(text string) string {

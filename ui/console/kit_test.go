@@ -83,6 +83,10 @@ type scriptedSource struct {
 	answer func(agent.CallRequest) (agent.Result, error)
 	down   error
 	quote  string
+	// quotes, if set, gives the quote of a request.
+	quotes func(agent.CallRequest) string
+	// refuseEmpty refuses a quote for no part.
+	refuseEmpty bool
 	// failQuote lets the preview fail in a way that passes.
 	failQuote bool
 }
@@ -114,12 +118,21 @@ func (s *scriptedSource) Call(_ context.Context, r agent.CallRequest) (agent.Res
 	s.mu.Lock()
 	s.counts[r.Tool]++
 	answer, quote, down, fail := s.answer, s.quote, s.down, s.failQuote
+	if s.quotes != nil {
+		quote = s.quotes(r)
+	}
+	empty := s.refuseEmpty && strings.Contains(string(r.Arguments), `"sku":""`)
 	s.mu.Unlock()
 	if down != nil {
 		return agent.Result{}, &agent.CallError{Outcome: agent.OutcomeNotSent, Server: "work-orders", Err: down}
 	}
 	if fail && r.Tool == "quote_part" {
 		return *agent.TextResult("the supplier's price list is being loaded", true), nil
+	}
+	if empty && r.Tool == "quote_part" {
+		out := agent.TextResult("There is no such part.", true)
+		out.Structured = json.RawMessage(`{"error":{"code":"not_found","message":"There is no such part.","retry":"change_arguments"}}`)
+		return *out, nil
 	}
 	if r.Tool == "quote_part" {
 		return agent.Result{Structured: json.RawMessage(quote), Content: agent.TextResult("quoted", false).Content}, nil

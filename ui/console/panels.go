@@ -84,8 +84,10 @@ func helpPanel() *panel {
 Cards: what spends money or breaks a promise waits for you
 `+helpLine(k.cards)+strings.TrimPrefix(`
   a  approve       d  decline (asks for a reason)
-  v  view all      r  fetch or send again
+  e  edit          s  leave it to somebody with the limit
+  v  view all      r  fetch or send again    t  an hour more
   h  it happened   n  it did not     x  send again (outcome unknown)
+  l  look it up (outcome unknown)
   Esc              back to typing; decides nothing
   Keys count after a moment of quiet, once all of the card was in view.
 

@@ -19,6 +19,7 @@ func sentence(err error) string {
 		limit       *agent.LimitError
 		closed      *agent.ClosedError
 		digest      *agent.DigestError
+		edit        *agent.EditError
 		stalled     *agent.StallError
 		busy        *agent.BusyError
 	)
@@ -36,7 +37,9 @@ func sentence(err error) string {
 	case errors.As(err, &unreachable):
 		return "The server " + say(unreachable.Server) + " cannot be reached, so nothing was recorded and the card still waits (" + say(unreachable.Err.Error()) + "). Try again later, or decline with d."
 	case errors.As(err, &limit):
-		return full(limit.Error()) + " Decline it with d, or leave it for somebody who may."
+		return full(limit.Error()) + " On the card, s leaves it to somebody who may, and d declines it."
+	case errors.As(err, &edit):
+		return full(edit.Error()) + " The card waits as it was."
 	case errors.As(err, &digest):
 		return "Nothing was decided: " + say(digest.Reason) + ". Read the card again as it stands now."
 	case errors.As(err, &stalled):

@@ -1,0 +1,49 @@
+package agent
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// Referral says that a card waits for somebody with a role. It is no part of
+// the question: the same approval waits, under the same id.
+type Referral struct {
+	// Role is the book's word: senior_dispatcher or manager.
+	Role string    `json:"role"`
+	By   User      `json:"by"`
+	At   time.Time `json:"at"`
+}
+
+// Refer leaves an open approval that is above the limit of the person who asks
+// to somebody with the role that it needs. It decides nothing. It fails with a
+// [*DecidedError] if the approval is not open any more.
+func (e *Engine) Refer(ctx context.Context, id ApprovalID) (Approval, error) {
+	user, now := e.userIn(ctx), e.now()
+	loaded, _, err := e.load(ctx, id)
+	if err != nil {
+		return Approval{}, err
+	}
+	var out Approval
+	goOn, err := e.change(ctx, loaded.Call, func(tx Tx, _ *Call) ([]AuditLine, error) {
+		a, err := tx.Approval(id)
+		if err != nil {
+			return nil, err
+		}
+		if a.State != ApprovalOpen {
+			return nil, &DecidedError{Approval: a}
+		}
+		role := neededRole(a)
+		if roleRank(role) <= roleRank(user.Role) {
+			return nil, fmt.Errorf("%s needs nobody else: %s may approve it", id, user.DisplayName())
+		}
+		a.Referral = &Referral{Role: role, By: user, At: now}
+		out = a
+		return []AuditLine{{Step: AuditReferred, At: now, By: &user, Note: "to a " + strings.ReplaceAll(role, "_", " ")}}, tx.PutApproval(a)
+	})
+	if err == nil && goOn { // the turn had been stalled
+		err = e.drive(ctx, out.Conversation, out.Turn)
+	}
+	return out, err
+}
