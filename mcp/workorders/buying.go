@@ -27,6 +27,7 @@ type purchase struct {
 	entry      *partEntry
 	supplier   *Supplier
 	job        *WorkOrder // nil without a work order
+	order      *PartOrder // if it is in the book already
 	quantity   int
 	goods      int64 // minor units of the part's currency, like fees and total
 	fees       []fee

@@ -104,6 +104,9 @@ func (v view) overWorkOrderLimit(p *purchase) *Refusal {
 		return nil
 	}
 	spent := v.committed(p.job)
+	if p.order != nil {
+		spent -= p.order.Total // it is one of them
+	}
 	if spent+p.total <= p.job.SpendLimit {
 		return nil
 	}
@@ -140,7 +143,7 @@ func (v view) splitSum(p *purchase, u *User) int64 {
 		if o.ApprovedAt != nil {
 			at = o.ApprovedAt.Time
 		}
-		if mine && o.SKU == p.part.SKU && o.Currency == p.part.Currency && v.now.Sub(at) < splitWindow &&
+		if mine && o != p.order && o.SKU == p.part.SKU && o.Currency == p.part.Currency && v.now.Sub(at) < splitWindow &&
 			o.Status != "cancelled" && o.Status != "rejected" {
 			sum += o.Total
 		}

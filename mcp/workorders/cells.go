@@ -293,22 +293,32 @@ func textOf(cell string) (json.RawMessage, error) {
 var localTimes = []string{"2006-01-02 15:04", "2006-01-02T15:04", "2006-01-02 15:04:05", "2006-01-02T15:04:05"}
 
 func timeCell(cell string, zone *time.Location) (json.RawMessage, error) {
-	cell = strings.TrimSpace(cell)
-	if t, err := time.Parse(time.RFC3339, cell); err == nil {
-		return json.Marshal(Stamp{t})
+	t, err := parseTime(cell, zone)
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(Stamp{t})
+}
+
+// parseTime reads a time as people write it. Without an offset it is meant in
+// zone; of the doubled hour it is the first.
+func parseTime(text string, zone *time.Location) (time.Time, error) {
+	text = strings.TrimSpace(text)
+	if t, err := time.Parse(time.RFC3339, text); err == nil {
+		return t, nil
 	}
 	for _, layout := range localTimes {
-		t, err := time.Parse(layout, cell)
+		t, err := time.Parse(layout, text)
 		if err != nil {
 			continue
 		}
 		at, ok := wallTime(t, zone)
 		if !ok {
-			return nil, cellError(fmt.Sprintf("there is no %s in %s: the clocks go forward then", t.Format("2006-01-02 15:04"), zone))
+			return at, cellError(fmt.Sprintf("there is no %s in %s: the clocks go forward then", t.Format("2006-01-02 15:04"), zone))
 		}
-		return json.Marshal(Stamp{at})
+		return at, nil
 	}
-	return nil, cellError("write a time as 2026-12-02 10:00, or with an offset")
+	return time.Time{}, cellError("write a time as 2026-12-02 10:00, or with an offset")
 }
 
 // minorOf reads a decimal amount into minor units, without a float.

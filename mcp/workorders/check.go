@@ -206,7 +206,7 @@ func (r *checker) keys(tx *bolt.Tx) error {
 			return err
 		}
 		kept[key] = true
-		if r.partOrders.get(k.Record) == nil && r.contents.visits.get(k.Record) == nil && !strings.HasPrefix(k.Record, "N-") {
+		if r.partOrders.get(k.Record) == nil && r.contents.visits.get(k.Record) == nil && r.workOrders.get(k.Record) == nil && !strings.HasPrefix(k.Record, "N-") {
 			r.fault(k.Record, "A key is kept for it, and it is not there.")
 		}
 		return nil

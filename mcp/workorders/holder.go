@@ -1,6 +1,7 @@
 package workorders
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -14,6 +15,10 @@ type Holder struct {
 	// Endpoint is the holder's MCP endpoint, as in [Addr].
 	Endpoint string
 	Token    string
+
+	// PeopleToken is for what only people of the same home may do: [Holder.Do]
+	// and [Holder.Backup].
+	PeopleToken string
 }
 
 // Export writes to w what [Book.Export] writes.
@@ -36,16 +41,20 @@ func (h Holder) fetch(ctx context.Context, path string, w io.Writer) error {
 }
 
 // send makes one request with the token.
-func (h Holder) send(ctx context.Context, method, path string, body io.Reader) (*http.Response, error) {
+func (h Holder) send(ctx context.Context, method, path string, body []byte) (*http.Response, error) {
 	u, err := url.Parse(h.Endpoint)
 	if err != nil {
 		return nil, err
 	}
 	u.Path = path
-	req, err := http.NewRequestWithContext(ctx, method, u.String(), body)
+	req, err := http.NewRequestWithContext(ctx, method, u.String(), bytes.NewReader(body))
 	if err != nil {
 		return nil, err
 	}
-	req.Header.Set("Authorization", "Bearer "+h.Token)
+	token := h.Token
+	if path != "/export" {
+		token = h.PeopleToken
+	}
+	req.Header.Set("Authorization", "Bearer "+token)
 	return http.DefaultClient.Do(req)
 }

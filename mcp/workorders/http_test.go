@@ -199,7 +199,7 @@ func TestExportOverHTTP(t *testing.T) {
 	endpoint := serve(t, book)
 	fetch := func() (all map[string]any) {
 		var buf bytes.Buffer
-		if err := (Holder{endpoint, testToken}).Export(t.Context(), &buf); err != nil {
+		if err := (Holder{Endpoint: endpoint, Token: testToken}).Export(t.Context(), &buf); err != nil {
 			t.Fatal(err)
 		}
 		if err := json.Unmarshal(buf.Bytes(), &all); err != nil {
@@ -225,7 +225,7 @@ func TestExportOverHTTP(t *testing.T) {
 	if !reflect.DeepEqual(before["visits"], after["visits"]) || len(byID(before["part_orders"])) != 20 {
 		t.Error("the order changed something else")
 	}
-	if err := (Holder{endpoint, "wrong"}).Export(t.Context(), io.Discard); err == nil {
+	if err := (Holder{Endpoint: endpoint, Token: "wrong"}).Export(t.Context(), io.Discard); err == nil {
 		t.Error("exported with a wrong token")
 	}
 }

@@ -312,7 +312,7 @@ func checkOrder(r *row[PartOrder]) {
 func checkKey(r *row[keptAnswer]) {
 	r.needs("key", r.r.Key)
 	ids := r.in.known.ids
-	if id := r.r.Record; !ids[bucketPartOrders][id] && !ids[bucketVisits][id] && !strings.HasPrefix(id, "N-") {
+	if id := r.r.Record; !ids[bucketPartOrders][id] && !ids[bucketVisits][id] && !ids[bucketWorkOrders][id] && !strings.HasPrefix(id, "N-") {
 		r.bad("record", "there is no %q", id)
 	}
 	r.r.Answer = compacted(r.r.Answer)

@@ -43,6 +43,10 @@ type ServerOptions struct {
 	// every request is refused.
 	Token string
 
+	// PeopleToken is the bearer token of people's own commands and of backups.
+	// It never leaves the home. Without one, those are refused.
+	PeopleToken string
+
 	// Logger gets one line per tool call and what goes wrong. It never gets
 	// the token, arguments or answers. Nil logs nothing.
 	Logger *slog.Logger
@@ -157,8 +161,15 @@ func (s *Server) newHandler() http.Handler {
 		}
 	})
 	mux.HandleFunc("GET /export", s.export)
-	mux.HandleFunc("GET /backup", s.backup)
-	return guardHost(guardOrigin(guardToken(s.opt.Token, s.counted(mux))))
+	people := http.NewServeMux()
+	people.HandleFunc("POST /people", s.people)
+	people.HandleFunc("GET /backup", s.backup)
+	all := http.NewServeMux()
+	all.Handle("/", guardToken(s.opt.Token, s.counted(mux)))
+	guarded := guardToken(s.opt.PeopleToken, s.counted(people))
+	all.Handle("/people", guarded)
+	all.Handle("/backup", guarded)
+	return guardHost(guardOrigin(all))
 }
 
 // export writes the book for another process that cannot open it.
@@ -214,7 +225,7 @@ func (s *Server) leave() {
 }
 
 // Handler is the server's HTTP handler with all its guards: /mcp,
-// /export and /backup.
+// /export, /people and /backup.
 func (s *Server) Handler() http.Handler { return s.handler }
 
 // Start listens on addr ("127.0.0.1:0" takes a free port) and serves until

@@ -2,7 +2,6 @@ package workorders
 
 import (
 	"fmt"
-	"maps"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
@@ -65,8 +64,7 @@ func cancelPartOrder(d *draft, _ caller, in cancelOrderInput) (cancelOrderOutput
 	}
 	o := *old
 	o.Status, o.ExpectedAt, o.CancelReason = statusCancelled, nil, in.Reason
-	o.Rel = maps.Clone(o.Rel)
-	delete(o.Rel, "expected_at")
+	o.Rel = withoutRel(o.Rel, "expected_at")
 	o.Version++
 	d.partOrders[o.ID] = &o
 	out.Changed = true

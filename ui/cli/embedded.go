@@ -17,6 +17,8 @@ const (
 	bookFile  = "workorders.db"
 	tokenFile = "workorders.token"
 	addrFile  = "workorders.addr"
+	// peopleFile holds the token of people's own commands, which no client gets.
+	peopleFile = "workorders.people"
 )
 
 // embedded is the work-orders server that the desk runs itself, on loopback
@@ -78,11 +80,15 @@ func bookIdentity(id string) string { return "book:" + id }
 
 // start opens the book and serves it on a free port.
 func (e *embedded) start(token string) error {
+	people, err := peopleToken(e.home)
+	if err != nil {
+		return err
+	}
 	book, err := workorders.Open(filepath.Join(e.home, bookFile), workorders.Options{Now: e.now, LockTimeout: pollEvery})
 	if err != nil {
 		return err
 	}
-	server := workorders.NewServer(book, workorders.ServerOptions{Token: token, AddrPath: filepath.Join(e.home, addrFile)})
+	server := workorders.NewServer(book, workorders.ServerOptions{Token: token, PeopleToken: people, AddrPath: filepath.Join(e.home, addrFile)})
 	if err := server.Start("127.0.0.1:0"); err != nil {
 		return errors.Join(fmt.Errorf("starting the work-orders server: %w", err), book.Close())
 	}

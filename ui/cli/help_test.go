@@ -10,7 +10,8 @@ import (
 var commands = []string{
 	"ask", "approvals", "approve", "deny", "settle", "continue", "abort", "conversations", "show", "audit",
 	"config", "doctor", "workorders", "workorders serve", "workorders token", "workorders import", "workorders export",
-	"workorders backup", "workorders reset",
+	"workorders backup", "workorders reset", "workorders new", "workorders set-status", "workorders receive",
+	"workorders approve", "workorders reject", "workorders order-text",
 }
 
 func TestHelpOfEveryCommandSaysWhatToType(t *testing.T) {

@@ -28,6 +28,7 @@ func newWorkOrders(o *options) *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(newServe(o), newToken(o), newImport(o), newExport(o), newBackup(o), newReset(o))
+	cmd.AddCommand(newPeople(o)...)
 	return cmd
 }
 
@@ -81,6 +82,12 @@ func (o *options) bookToken() (string, error) {
 	return token, homeError(err)
 }
 
+// peopleToken reads the secret of people's own commands, or makes one.
+func peopleToken(home string) (string, error) {
+	token, err := workorders.EnsureToken(filepath.Join(home, peopleFile))
+	return token, homeError(err)
+}
+
 func newServe(o *options) *cobra.Command {
 	var addr string
 	cmd := &cobra.Command{
@@ -104,12 +111,16 @@ func serveBook(ctx context.Context, o *options, addr string) error {
 	if err != nil {
 		return err
 	}
+	people, err := peopleToken(o.home)
+	if err != nil {
+		return err
+	}
 	book, err := o.openBook(consoleWait)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = book.Close() }()
-	server := workorders.NewServer(book, workorders.ServerOptions{Token: token, AddrPath: filepath.Join(o.home, addrFile)})
+	server := workorders.NewServer(book, workorders.ServerOptions{Token: token, PeopleToken: people, AddrPath: filepath.Join(o.home, addrFile)})
 	if err := server.Start(addr); err != nil {
 		return err
 	}

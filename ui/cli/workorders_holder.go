@@ -20,7 +20,11 @@ func (o *options) withBook(ctx context.Context, own func(*workorders.Book) error
 			if err != nil {
 				return err
 			}
-			return ask(ctx, workorders.Holder{Endpoint: addr.URL, Token: token})
+			people, err := peopleToken(o.home)
+			if err != nil {
+				return err
+			}
+			return ask(ctx, workorders.Holder{Endpoint: addr.URL, Token: token, PeopleToken: people})
 		}
 		book, err = workorders.Open(filepath.Join(o.home, bookFile), o.bookOptions(commandWait))
 	}
