@@ -17,8 +17,12 @@ var (
 	ErrNewer = errors.New("the book was written by a newer version")
 
 	// ErrNotLoopback is returned by [Server.Start] for an address that other
-	// machines could reach.
+	// machines could reach, unless [ServerOptions.OtherMachines] allows it.
 	ErrNotLoopback = errors.New("the work-orders server listens on loopback addresses only")
+
+	// ErrWeakToken is returned by [Server.Start] where other machines could
+	// reach the server and its token could be guessed.
+	ErrWeakToken = errors.New("other machines may only reach the work-orders server with a token of 32 characters or more")
 
 	// ErrNoServer is returned by [ReadAddr] when no server has left its
 	// address there.

@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"os"
 	"strings"
 )
 
@@ -41,15 +42,21 @@ func guardOrigin(next http.Handler) http.Handler {
 
 // guardHost refuses requests under a name that is not this machine's loopback:
 // such a name was made to point here (DNS rebinding), and would make a foreign
-// Origin look like the server's own.
-func guardHost(next http.Handler) http.Handler {
+// Origin look like the server's own. Where other machines may connect, they do
+// so under an address or this machine's own name.
+func guardHost(otherMachines bool, next http.Handler) http.Handler {
+	own, _ := os.Hostname() // without one, the address has to do
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		host, _, err := net.SplitHostPort(r.Host)
 		if err != nil {
 			host = strings.Trim(r.Host, "[]")
 		}
 		ip, err := netip.ParseAddr(host)
-		if !strings.EqualFold(host, "localhost") && (err != nil || !ip.IsLoopback()) {
+		allowed := strings.EqualFold(host, "localhost") || err == nil && ip.IsLoopback()
+		if otherMachines {
+			allowed = allowed || err == nil || own != "" && strings.EqualFold(host, own)
+		}
+		if !allowed {
 			http.Error(w, "requests under a foreign host name are refused", http.StatusForbidden)
 			return
 		}

@@ -66,7 +66,7 @@ func worked(t *testing.T, from uint64, calls uint64) *Book {
 // journal: an order sent again with its old key gets its old answer.
 func TestImportOfAnExportIsTheIdentity(t *testing.T) {
 	t.Parallel()
-	seeds := 4
+	seeds := 2
 	if os.Getenv(envSweep) == "full" {
 		seeds = 200
 	}

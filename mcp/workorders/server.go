@@ -32,6 +32,10 @@ const (
 	// headerTimeout is how long a connection may take to send its headers.
 	headerTimeout = 10 * time.Second
 
+	// strongToken is how many characters a token must have where other machines
+	// can try to guess it; those that [EnsureToken] makes have 52.
+	strongToken = 32
+
 	// closeGrace is how long Close lets calls that are running finish; they
 	// take milliseconds.
 	closeGrace = 2 * time.Second
@@ -47,6 +51,10 @@ type ServerOptions struct {
 	// It never leaves the home. Without one, those are refused.
 	PeopleToken string
 
+	// OtherMachines lets Start listen where other machines can connect. It then
+	// insists on a token that cannot be guessed. What is sent is not encrypted.
+	OtherMachines bool
+
 	// Logger gets one line per tool call and what goes wrong. It never gets
 	// the token, arguments or answers. Nil logs nothing.
 	Logger *slog.Logger
@@ -57,6 +65,8 @@ type ServerOptions struct {
 
 	// Version is what the server calls its own version. Empty means "dev".
 	Version string
+
+	progressEvery time.Duration // shortened in tests
 
 	// AddrPath, if set, is where Start leaves the server's address for other
 	// processes (see [WriteAddr]); Close removes it.
@@ -89,6 +99,9 @@ func NewServer(book *Book, o ServerOptions) *Server {
 	if o.SessionTimeout == 0 {
 		o.SessionTimeout = defaultSessionTimeout
 	}
+	if o.progressEvery == 0 {
+		o.progressEvery = progressEvery
+	}
 	if o.Version == "" {
 		o.Version = "dev"
 	}
@@ -112,7 +125,7 @@ func (s *Server) newMCP() *mcp.Server {
 			Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}, Resources: &mcp.ResourceCapabilities{}},
 		})
 	for _, t := range tools() {
-		if err := t.register(m, s.book, s.log); err != nil {
+		if err := t.register(m, s.book, s.log, s.opt.progressEvery); err != nil {
 			panic("workorders: " + err.Error()) // a mistake in the source
 		}
 	}
@@ -169,7 +182,7 @@ func (s *Server) newHandler() http.Handler {
 	guarded := guardToken(s.opt.PeopleToken, s.counted(people))
 	all.Handle("/people", guarded)
 	all.Handle("/backup", guarded)
-	return guardHost(guardOrigin(all))
+	return guardHost(s.opt.OtherMachines, guardOrigin(all))
 }
 
 // export writes the book for another process that cannot open it.
@@ -229,9 +242,17 @@ func (s *Server) leave() {
 func (s *Server) Handler() http.Handler { return s.handler }
 
 // Start listens on addr ("127.0.0.1:0" takes a free port) and serves until
-// Close. Addresses that other machines could reach are [ErrNotLoopback].
+// Close. Addresses that other machines could reach are [ErrNotLoopback], or
+// with [ServerOptions.OtherMachines] may be [ErrWeakToken].
 func (s *Server) Start(addr string) error {
-	if err := loopbackOnly(addr); err != nil {
+	err := loopbackOnly(addr)
+	if errors.Is(err, ErrNotLoopback) && s.opt.OtherMachines {
+		err = nil
+		if len(s.opt.Token) < strongToken {
+			err = ErrWeakToken
+		}
+	}
+	if err != nil {
 		return err
 	}
 	listener, err := net.Listen("tcp", addr)
@@ -284,14 +305,19 @@ func loopbackOnly(addr string) error {
 	return nil
 }
 
-// URL is the MCP endpoint, "http://127.0.0.1:PORT/mcp", or "" before Start.
+// URL is the MCP endpoint, "http://127.0.0.1:PORT/mcp", or "" before Start. A
+// server that listens on all addresses names loopback.
 func (s *Server) URL() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !s.address.IsValid() {
 		return ""
 	}
-	return "http://" + s.address.String() + "/mcp"
+	address := s.address
+	if address.Addr().IsUnspecified() {
+		address = netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), address.Port())
+	}
+	return "http://" + address.String() + "/mcp"
 }
 
 // Close stops serving: new calls are refused, running ones may finish within

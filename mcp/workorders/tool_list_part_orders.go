@@ -61,7 +61,12 @@ func listPartOrders(v view, in listOrdersInput) (listOrdersOutput, string, error
 		return listOrdersOutput{}, "", err
 	}
 	var found []*PartOrder
+	seen := 0
 	for o := range v.partOrders.these(from) {
+		if err := v.passed(seen, len(from)); err != nil {
+			return listOrdersOutput{}, "", err
+		}
+		seen++
 		if !slices.ContainsFunc(keep, func(fits func(*PartOrder) bool) bool { return !fits(o) }) {
 			found = append(found, o)
 		}

@@ -74,7 +74,12 @@ func searchWorkOrders(v view, in searchJobsInput) (searchJobsOutput, string, err
 		return searchJobsOutput{}, "", err
 	}
 	var found []*WorkOrder
+	seen := 0
 	for w := range v.workOrders.all() {
+		if err := v.passed(seen, len(v.workOrders.ids)); err != nil {
+			return searchJobsOutput{}, "", err
+		}
+		seen++
 		if !slices.ContainsFunc(keep, func(fits func(*WorkOrder) bool) bool { return !fits(w) }) {
 			found = append(found, w)
 		}

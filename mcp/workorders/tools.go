@@ -76,17 +76,18 @@ type view struct {
 	*contents
 	now    time.Time
 	caller caller
+	progress
 }
 
 // read makes a handler of a function that only looks.
 func read[In, Out any](f func(view, In) (Out, string, error)) handler {
-	return func(_ context.Context, b *Book, c caller, arguments json.RawMessage) (answer, error) {
+	return func(ctx context.Context, b *Book, c caller, arguments json.RawMessage) (answer, error) {
 		in, err := decode[In](arguments)
 		if err != nil {
 			return answer{}, err
 		}
 		s := b.state.Load()
-		out, text, err := f(view{contents: s.contents, now: b.now(s), caller: c}, in)
+		out, text, err := f(view{contents: s.contents, now: b.now(s), caller: c, progress: progressOf(ctx)}, in)
 		return answer{structured: out, text: text}, err
 	}
 }
@@ -208,7 +209,7 @@ func tools() []tool {
 }
 
 // register adds the tool to an MCP server.
-func (t tool) register(s *mcp.Server, b *Book, log *slog.Logger) error {
+func (t tool) register(s *mcp.Server, b *Book, log *slog.Logger, every time.Duration) error {
 	check, err := t.input.Resolve(&jsonschema.ResolveOptions{ValidateDefaults: true})
 	if err != nil {
 		return fmt.Errorf("tool %s: input schema: %w", t.name, err)
@@ -229,7 +230,7 @@ func (t tool) register(s *mcp.Server, b *Book, log *slog.Logger) error {
 		var ans answer
 		err := t.validate(check, req.Params.Arguments)
 		if err == nil {
-			ans, err = t.handle(ctx, b, c, req.Params.Arguments)
+			ans, err = t.handle(withProgress(ctx, req, every), b, c, req.Params.Arguments)
 		}
 		code := "ok"
 		result := &mcp.CallToolResult{StructuredContent: ans.structured, Content: []mcp.Content{&mcp.TextContent{Text: ans.text}}}

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"net"
+	"os"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -90,47 +92,103 @@ func peopleToken(home string) (string, error) {
 
 func newServe(o *options) *cobra.Command {
 	var addr string
+	var stdio bool
 	cmd := &cobra.Command{
 		Use:   "serve",
-		Short: "Serve the book to any MCP client, on loopback with a token",
+		Short: "Serve the book to any MCP client, with a token",
 		Long: "Serve the book to any MCP client over Streamable HTTP until a signal ends it. It listens on loopback\n" +
-			"only, and every request needs the token (see deskhand workorders token). A console of the same home\n" +
-			"that finds the book served uses this server.",
+			"unless --addr says otherwise, and every request needs the token (see deskhand workorders token). A console\n" +
+			"of the same home that finds the book served uses this server.\n\n" +
+			"With --stdio it speaks to the client that started it over standard input and output, and ends with it; the\n" +
+			"console and the commands of the same home can use the book meanwhile.",
 		Example: `  deskhand workorders serve
-  deskhand --home /srv/book workorders serve --addr 127.0.0.1:7420`,
+  deskhand --home /srv/book workorders serve --addr 127.0.0.1:7420
+  deskhand workorders serve --stdio`,
 		Args: noArguments,
-		RunE: func(cmd *cobra.Command, _ []string) error { return serveBook(cmd.Context(), o, addr) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if !stdio {
+				return serveBook(cmd.Context(), o, addr)
+			}
+			if cmd.Flags().Changed("addr") {
+				return &usageError{errors.New("--stdio and --addr exclude each other")}
+			}
+			return serveStdio(cmd.Context(), o)
+		},
 	}
 	cmd.Flags().StringVar(&addr, "addr", "127.0.0.1:7420", "listen on `HOST:PORT`; port 0 takes a free one")
+	cmd.Flags().BoolVar(&stdio, "stdio", false, "serve the client that started this process, over standard input and output")
 	return cmd
+}
+
+// startBook opens the book and serves it at addr.
+func (o *options) startBook(addr string, other bool) (book *workorders.Book, server *workorders.Server, err error) {
+	token, err := o.bookToken()
+	if err != nil {
+		return nil, nil, err
+	}
+	people, err := peopleToken(o.home)
+	if err != nil {
+		return nil, nil, err
+	}
+	if book, err = o.openBook(consoleWait); err != nil {
+		return nil, nil, err
+	}
+	server = workorders.NewServer(book, workorders.ServerOptions{
+		Token: token, PeopleToken: people, OtherMachines: other, AddrPath: filepath.Join(o.home, addrFile),
+	})
+	if err := server.Start(addr); err != nil {
+		return nil, nil, errors.Join(err, book.Close())
+	}
+	return book, server, nil
 }
 
 // serveBook serves the book until ctx ends.
 func serveBook(ctx context.Context, o *options, addr string) error {
-	token, err := o.bookToken()
-	if err != nil {
-		return err
+	book, server, err := o.startBook(addr, true)
+	if errors.Is(err, workorders.ErrWeakToken) {
+		return fmt.Errorf("%w: remove %s to get a new one", err, filepath.Join(o.home, tokenFile))
 	}
-	people, err := peopleToken(o.home)
-	if err != nil {
-		return err
-	}
-	book, err := o.openBook(consoleWait)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = book.Close() }()
-	server := workorders.NewServer(book, workorders.ServerOptions{Token: token, PeopleToken: people, AddrPath: filepath.Join(o.home, addrFile)})
-	if err := server.Start(addr); err != nil {
-		return err
+	if !loopback(addr) {
+		_, _ = fmt.Fprintf(o.err, "Other machines can reach this server at %s: every request needs the token, and nothing is encrypted.\n", addr)
 	}
 	_, err = fmt.Fprintf(o.out, "The work-orders server listens at %s\nIts token: deskhand --home %s workorders token\n", server.URL(), o.home)
 	if err == nil {
 		<-ctx.Done()
 	}
-	closing, cancel := context.WithTimeout(context.Background(), closeTime)
+	return errors.Join(err, closeServer(server))
+}
+
+// loopback says whether only this machine can reach the address.
+func loopback(addr string) bool {
+	host, _, _ := net.SplitHostPort(addr)
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
+}
+
+// serveStdio serves the client that started this process until it goes away.
+// Other processes of the home reach the same book over loopback.
+func serveStdio(ctx context.Context, o *options) error {
+	out, ok := o.out.(*os.File)
+	if !ok {
+		return errors.New("--stdio needs a real standard output")
+	}
+	book, server, err := o.startBook("127.0.0.1:0", false)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = book.Close() }()
+	err = server.ServeStdio(ctx, o.in, out)
+	return errors.Join(err, closeServer(server))
+}
+
+func closeServer(server *workorders.Server) error {
+	ctx, cancel := context.WithTimeout(context.Background(), closeTime)
 	defer cancel()
-	return errors.Join(err, server.Close(closing))
+	return server.Close(ctx)
 }
 
 func newToken(o *options) *cobra.Command {
