@@ -22,7 +22,7 @@ func (t *turn) bookingAnswer(r *request, o outcome, start time.Time) answer {
 	case "ambiguous_technician", "technician_not_found":
 		return *whichPerson(r, o)
 	case "already_scheduled":
-		return alreadyScheduled(r, o)
+		return t.alreadyScheduled(r, o)
 	case "technician_busy", "technician_off", "outside_shift", "window_in_past", "skill_missing", "certificate_expired", "technician_inactive":
 		return t.alternatives(r, o, start)
 	}
@@ -80,12 +80,18 @@ func withNothing(o outcome, nothing string) string {
 }
 
 // alreadyScheduled offers a second visit beside the one that stands.
-func alreadyScheduled(r *request, o outcome) answer {
-	q := &question{request: r, choices: []choice{
+func (t *turn) alreadyScheduled(r *request, o outcome) answer {
+	q := &question{request: r}
+	if id := o.fault.detail("visit"); id != "" {
+		q.choices = append(q.choices, choice{label: "move " + id + " there instead", words: "move reschedule instead " + id, apply: func(b *request) {
+			b.intent, b.visit, b.filled, b.sure = t.table.named("move"), id, true, true
+		}})
+	}
+	q.choices = append(q.choices, []choice{
 		{label: "book a second visit as well", words: "additional another", apply: func(b *request) { b.additional = true }},
 		{label: "leave it as it is", leave: "Left as it is. Nothing was booked."},
-	}}
-	return answer{text: lines(withNothing(o, "Nothing was booked.")+" I cannot move visits yet. Shall I book a second one?", q.numbered()), ask: q}
+	}...)
+	return answer{text: lines(withNothing(o, "Nothing was booked.")+" What shall I do?", q.numbered()), ask: q}
 }
 
 // alternatives says why a booking was refused and who could do it that day.

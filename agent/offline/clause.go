@@ -23,6 +23,9 @@ type clause struct {
 	// terse is a booking without a verb: job, name, time. corrects is set
 	// where the clause opens with "no wait" or the like.
 	terse, corrects bool
+	// reason is why something shall be moved or cancelled, as typed; note is the
+	// text of a note, as typed.
+	reason, note string
 }
 
 // politeness opens a line without saying anything.
@@ -79,6 +82,27 @@ func splitClauses(words []word) [][]word {
 
 // readLine reads a line's clauses. Now is the clock of the line.
 func (t table) readLine(line string, now time.Time) []*clause {
+	before, head, text, rest, noted := cutNote(line)
+	if !noted {
+		return t.readRequests(line, now)
+	}
+	out := t.readRequests(before, now)
+	if words := splitWords(head); len(words) > 0 {
+		c := t.readClause(words, now)
+		c.intent, c.note = t.named("note"), text
+		if body := readIDs(splitWords(text)); len(c.ids.jobs) == 0 && len(body.jobs) == 1 && len(c.site) == 0 {
+			c.ids.jobs = body.jobs
+		}
+		out = append(out, c)
+	}
+	if out = append(out, t.readRequests(rest, now)...); len(out) > maxClauses {
+		return nil
+	}
+	return out
+}
+
+// readRequests reads a line, or a part of one, without a note in it.
+func (t table) readRequests(line string, now time.Time) []*clause {
 	var out []*clause
 	parts := splitClauses(splitWords(joinRanges(line)))
 	if len(parts) > maxClauses {
@@ -93,7 +117,9 @@ func (t table) readLine(line string, now time.Time) []*clause {
 }
 
 func (t table) readClause(words []word, now time.Time) *clause {
-	c := &clause{words: words, open: opening(words)}
+	c := &clause{open: opening(words)}
+	c.words, c.reason = cutReason(words, c.open, now)
+	words = c.words
 	c.corrects = contains(words[:c.open], corrections...)
 	c.ids = readIDs(words)
 	c.measures = readMeasures(words)

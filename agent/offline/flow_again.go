@@ -36,11 +36,15 @@ func runChange(t *turn, r *request) answer {
 	if last == nil {
 		return t.notUnderstood([]*clause{r.clause})
 	}
-	if last.intent.write != "" && t.memory.lastDone {
-		return say("That is already "+last.intent.write+", and I cannot change it yet. Nothing was changed.", t.memory.examples())
-	}
-	next := last.copy()
 	c := r.clause
+	next := last.copy()
+	if last.intent.write != "" && t.memory.lastDone {
+		if last.intent.name != "book" && last.intent.name != "move" || t.memory.visit == "" {
+			return say("That is already "+last.intent.write+". Say what to cancel or to do instead. Nothing was changed.", t.memory.examples())
+		}
+		// What was booked or moved is moved again, from where it is now.
+		next = &request{intent: t.table.named("move"), clause: c, visit: t.memory.visit, when: when{from: -1, to: -1}, filled: true}
+	}
 	changed := false
 	if c.when.said() {
 		next.when, changed = mergeWhen(next.when, c.when), true
@@ -53,6 +57,9 @@ func runChange(t *turn, r *request) answer {
 	}
 	if len(c.ids.skus) > 0 {
 		next.sku, next.needed, changed = c.ids.skus[0], false, true
+	}
+	if name, _ := meaning(c.words[c.open:]); len(name) > 0 && len(name) <= 3 && (next.intent.name == "book" || next.intent.name == "move") {
+		next.technician, changed = joinWords(name), true
 	}
 	if !changed {
 		return t.notUnderstood([]*clause{c})

@@ -19,7 +19,10 @@ func runHelp(t *turn, _ *request) answer {
 		"  price of a 3 kW element · do we have V-belts",
 		"  order a fan motor for "+id+" · order 2 x SKU for "+id+" (you decide on the card)",
 		"  where is the part for "+id+" · what orders are waiting for approval",
-		"I cannot move or cancel visits or write notes yet; I never close jobs, approve orders or write to customers.",
+		"  what has NAME got tomorrow · when is somebody at SITE",
+		"  move the "+id+" visit to friday 8-10 · give "+id+" to NAME · cancel the "+id+" visit (you decide on the card)",
+		"  note on "+id+": bring a ladder",
+		"I never close jobs, approve orders, change prices or write to customers.",
 	)
 }
 
@@ -66,7 +69,7 @@ func (t *turn) notUnderstood(clauses []*clause) answer {
 	if len(clauses) == 0 {
 		return say("I cannot read that as one or a few requests.", t.memory.examples())
 	}
-	return say("I do not know how to answer that; I look up jobs, people and parts, book visits and order parts.", t.memory.examples())
+	return say("I do not know how to answer that; I look up jobs, people and parts, book, move and cancel visits, order parts and write notes.", t.memory.examples())
 }
 
 // runRefused answers what this desk does not do.
@@ -89,21 +92,4 @@ func subject(r *request) string {
 		return " " + names[0] + " stays as it is."
 	}
 	return " " + joined(names, "and") + " stay as they are."
-}
-
-// runNotYet answers what the tools could do and this model cannot. With no job
-// named it still asks which is meant, to look it up.
-func runNotYet(t *turn, r *request) answer {
-	text := "I cannot " + r.intent.says + " yet."
-	if r.intent.name != "agenda" {
-		text += subject(r) + " Nothing was changed."
-	}
-	if r.intent.context && r.job == "" && r.site == "" && len(r.clause.ids.visits)+len(r.clause.ids.orders) == 0 {
-		look := &request{intent: t.table.named("status"), clause: r.clause}
-		return answer{
-			text: lines(text, "Which job do you mean? I can look it up for you.", t.memory.examples()),
-			ask:  &question{request: look, slot: slotJob},
-		}
-	}
-	return say(text, t.memory.examples())
 }

@@ -186,7 +186,8 @@ func TestBooking(t *testing.T) {
 		{"nobody named", []string{"book 7001 tomorrow 10-12"}, "", []string{"Ada Brook", "?"}},
 		{"somebody chosen", []string{"send someone to 7001 tomorrow 10-12", "1"}, given, nil},
 		{"said not to", []string{"do not book ada for 7001 tomorrow 10-12"}, "", []string{"not to do it"}},
-		{"already booked", []string{"book ada for 7001 tomorrow 10-12", "no wait, thursday afternoon"}, "", []string{"already booked"}},
+		{"already booked", []string{"book ada for 7001 tomorrow 10-12", "no wait, thursday afternoon"}, `{"end":"2026-12-03T17:00:00+01:00","start":"2026-12-03T13:00:00+01:00","visit_id":"V-7102"}`,
+			[]string{"Moved V-7102 of WO-7001 to Thu 3 Dec 13:00–17:00, Ada Brook (it was Wed 2 Dec 10:00–12:00)", "Note: Tea Hall was told the old time."}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
@@ -267,7 +268,9 @@ func TestReading(t *testing.T) {
 		"where is the lid for 7001":       {"PO-7200", "shipped", "late"},
 		"who's free for 7001 tmrw am":     {"Ada Brook", "10:00–12:00"},
 		"close 7001":                      {"cannot close", "WO-7001", "These would work"},
-		"move 7001 to friday":             {"cannot move", "WO-7001", "These would work"},
+		"move 7001 to friday":             {"no booked visit for WO-7001", "Nothing was moved"},
+		"what has ada got tomorrow":       {"1 visit of Ada Brook, Wed 2 Dec", "10:00–12:00", "WO-7001 Kettle cold", "V-7102"},
+		"when is ada at the tea hall":     {"Wed 2 Dec 10:00–12:00", "WO-7001"},
 		"approve PO-7200":                 {"cannot approve", "PO-7200"},
 		"what is the weather":             {"do not know", "These would work"},
 		"":                                {"These would work"},

@@ -37,6 +37,12 @@ var (
 		"order", "ordr", "buy", "purchase", "book", "sched", "schedule", "put", "assign", "send", "move", "push", "cancel",
 		"reschedule", "note", "status", "show", "whos", "whats", "wheres",
 	}
+	moveVerbs = []string{
+		"move", "push", "reschedule", "resched", "shift", "postpone", "delay", "swap", "give", "hand over", "hand", "bring forward", "reassign", "transfer", "bring",
+		"can we move", "can we push", "can we reschedule", "can we shift", "can we swap", "could we move", "could we push", "could we reschedule", "could we shift",
+		"is it possible to move", "would it be possible to move", "any chance to move", "any chance we can move", "change",
+	}
+	cancelVerbs = []string{"cancel", "call off", "drop", "scrap", "delete", "remove", "can we cancel", "could we cancel"}
 	anyoneWords = []string{"someone", "somebody", "anyone", "anybody"}
 )
 
@@ -53,8 +59,7 @@ func writeIntents() []*intent {
 	return []*intent{
 		{
 			name: "not", run: runRefused, says: "I read that as not to do it.",
-			starts: []string{"dont order", "do not order", "never order", "dont buy", "do not buy", "dont book", "do not book", "dont schedule", "do not schedule",
-				"dont send", "do not send", "no need to order", "no need to book", "stop ordering", "never book"},
+			starts: append(forbidden(orderVerbs, bookVerbs, moveVerbs, cancelVerbs, []string{"add", "write", "note"}), "stop ordering", "stop booking"),
 		},
 		{
 			name: "send", run: runAvailability, context: true, preps: []string{"at", "for", "to", "on"},
@@ -92,6 +97,17 @@ func writeIntents() []*intent {
 	}
 }
 
+// forbidden are the ways to say not to do what the verbs say.
+func forbidden(verbs ...[]string) []string {
+	var out []string
+	for _, verb := range slices.Concat(verbs...) {
+		for _, not := range []string{"dont ", "do not ", "never ", "no need to ", "please dont ", "you should not ", "we should not "} {
+			out = append(out, not+verb)
+		}
+	}
+	return out
+}
+
 func namesJob(c *clause) bool { return len(c.ids.jobs) > 0 }
 
 func refusedIntents() []*intent {
@@ -122,24 +138,37 @@ func refusedIntents() []*intent {
 			any: []string{"do what the note", "do what it says", "do what the customer", "do as the note", "follow the note", "do what the text", "follow the instructions", "do everything the note"},
 		},
 		{
-			name: "move", run: runNotYet, context: true, says: "move or hand over visits",
-			starts: []string{"move", "push", "reschedule", "resched", "shift", "postpone", "delay", "swap", "give", "hand over", "hand", "bring forward", "can we move", "can we push"},
-			not:    []string{"give me", "give us"},
-		},
-		{
-			name: "cancel", run: runNotYet, context: true, says: "cancel visits or orders",
-			starts: []string{"cancel", "call off", "drop", "scrap", "delete", "remove", "can we cancel"},
-		},
-		{
-			name: "note", run: runNotYet, context: true, says: "write notes",
-			starts: []string{"note", "add a note", "add note", "leave a note", "write", "put a note", "put note"},
-		},
-		{
-			name: "agenda", run: runNotYet, says: "read a technician's schedule",
-			any: []string{"double booked", "jobs for", "schedule for", "agenda", "diary", "calendar", "what has", "when is", "whens", "whereabouts"},
-			not: []string{"due"},
+			name: "move", run: runMove, write: "moved", context: true, preps: []string{"at", "of", "on"},
+			starts: moveVerbs,
+			not:    []string{"give me", "give us", "change the price", "change the limit", "hand in"},
 			fits: func(c *clause) bool {
-				return !namesJob(c) && len(c.ids.orders) == 0
+				switch c.words[c.open].text {
+				case "bring":
+					return c.has("forward", "earlier")
+				case "change":
+					return namesJob(c) || len(c.ids.visits) > 0 || c.has("visit", "appointment", "booking")
+				}
+				return true
+			},
+		},
+		{
+			name: "cancel", run: runCancel, write: "cancelled", context: true, preps: []string{"at", "for", "of", "on"},
+			starts: cancelVerbs,
+		},
+		{
+			name: "note", run: runNote, write: "written down", context: true, preps: []string{"at", "for", "to", "on", "of"},
+			starts: []string{"note", "add a note", "add note", "leave a note", "write a note", "put a note", "put note", "make a note", "write down"},
+		},
+		{
+			name: "agenda", run: runAgenda, preps: []string{"at"},
+			any: []string{
+				"double booked", "double-booked", "jobs for", "jobs has", "visits for", "visits has", "visits at", "schedule for", "agenda", "diary", "calendar", "what has", "what have",
+				"when is", "whens", "whereabouts", "where is", "wheres", "doing", "whats on", "what visits", "which visits", "visits today", "visits tomorrow", "day look",
+				"route", "schedule", "got on", "overview", "briefing", "todays visits", "tomorrows visits", "is everyone", "is everybody",
+			},
+			not: []string{"due", "hold", "part", "parts", "order", "orders", "delivery", "stock", "overdue", "unassigned", "in stock", "the price"},
+			fits: func(c *clause) bool {
+				return !namesJob(c) && len(c.ids.orders) == 0 && len(c.ids.skus) == 0 && len(c.measures) == 0
 			},
 		},
 	}

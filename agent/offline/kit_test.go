@@ -2,6 +2,7 @@ package offline
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -30,6 +31,7 @@ func allTools(prefix string) []agent.ModelTool {
 	var out []agent.ModelTool
 	for _, name := range []string{
 		toolLookup, toolSearchJobs, toolAvailability, toolSchedule, toolSearchParts, toolQuote, toolOrder, toolPartOrders,
+		toolAgenda, toolMove, toolCancelVisit, toolCancelOrder, toolNote,
 	} {
 		out = append(out, agent.ModelTool{Name: prefix + name, InputSchema: json.RawMessage(`{"type":"object"}`)})
 	}
@@ -103,7 +105,7 @@ func (d *desk) run(c agent.ModelCall) agent.ModelMessage {
 func (d *desk) wrote() []made {
 	var out []made
 	for _, c := range d.calls {
-		if c.tool == toolOrder || c.tool == toolSchedule {
+		if slices.Contains(writes, c.tool) {
 			out = append(out, c)
 		}
 	}
@@ -151,6 +153,21 @@ const (
 	cannedJobs = `{"items":[{"id":"WO-7001","title":"Kettle cold","status":"new","priority":"high","site":{"id":"S-9","name":"Tea Hall"},"flags":["no_technician"]},
 	{"id":"WO-7002","title":"Lift stuck","status":"new","priority":"emergency","site":{"id":"S-8","name":"Cup House"},"flags":[]}],"total":2}`
 
+	cannedAgenda = `{"visits":[{"id":"V-7102","work_order_id":"WO-7001","title":"Kettle cold","status":"booked","technician":{"id":"T-71","name":"Ada Brook"},
+	"site":{"id":"S-9","name":"Tea Hall"},"start":{"at":"2026-12-02T10:00:00+01:00","local":"Wed 2 Dec 10:00"},"end":{"at":"2026-12-02T12:00:00+01:00","local":"Wed 2 Dec 12:00"},"version":1}],
+	"gaps":[],"conflicts":[],"off":[],"total":1}`
+
+	cannedMoved = `{"visit":{"id":"V-7102","work_order_id":"WO-7001","status":"booked",
+	"before":{"technician":{"id":"T-71","name":"Ada Brook"},"start":{"local":"Wed 2 Dec 10:00"},"end":{"local":"Wed 2 Dec 12:00"}},
+	"after":{"technician":{"id":"T-71","name":"Ada Brook"},"start":{"local":"Thu 3 Dec 13:00"},"end":{"local":"Thu 3 Dec 17:00"}}},
+	"warnings":[{"code":"customer_informed","message":"Tea Hall was told the old time."}]}`
+
+	cannedCancelled = `{"visit":{"id":"V-7102","work_order_id":"WO-7001","status":"cancelled"},"work_order":{"id":"WO-7001","status":"assigned"},"changed":true}`
+
+	cannedCancelledOrder = `{"part_order":{"id":"PO-7200","status":"cancelled"},"fee":{"minor":500,"currency":"EUR"},"changed":true}`
+
+	cannedNote = `{"note":{"id":"N-1","work_order_id":"WO-7001","visibility":"internal"}}`
+
 	cannedOrders = `{"items":[{"id":"PO-7200","work_order_id":"WO-7001","sku":"TB-LID","name":"Lid","quantity":1,"status":"shipped","total":{"minor":990,"currency":"EUR"},"supplier":{"name":"Leaf Parts"},"expected_at":{"local":"Wed 2 Dec 12:00"},"late":true}],"total":1}`
 )
 
@@ -159,6 +176,7 @@ func canned(tool string, _ map[string]any) (agent.CallState, string, string) {
 	return agent.CallDone, map[string]string{
 		toolLookup: cannedJob, toolSearchParts: cannedParts, toolAvailability: cannedFree, toolSchedule: cannedBooked,
 		toolOrder: cannedOrdered, toolQuote: cannedQuote, toolSearchJobs: cannedJobs, toolPartOrders: cannedOrders,
+		toolAgenda: cannedAgenda, toolMove: cannedMoved, toolCancelVisit: cannedCancelled, toolCancelOrder: cannedCancelledOrder, toolNote: cannedNote,
 	}[tool], "ok"
 }
 

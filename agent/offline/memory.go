@@ -25,6 +25,8 @@ type memory struct {
 	// that "book her" means the whole slot.
 	wholeSlots bool
 	list       []jobItem
+	// visit is the last visit that was booked, moved or looked at alone.
+	visit string
 
 	// last is the newest request, lastDone whether it changed something, and
 	// lastPlaced how its write ended.
@@ -42,7 +44,7 @@ func (m *memory) nextLine() {
 	m.skuAge++
 	m.offerAge++
 	if m.jobAge > staleAfter {
-		m.job = ""
+		m.job, m.visit = "", ""
 	}
 	if m.skuAge > staleAfter {
 		m.sku = ""
@@ -95,10 +97,20 @@ func (m *memory) observe(o outcome) {
 			m.setJob(got.Job.ID)
 			m.offerJob = got.Job.ID
 		}
+	case toolMove:
+		var got struct {
+			Visit visit `json:"visit"`
+		}
+		o.read(&got)
+		if got.Visit.ID != "" {
+			m.visit = got.Visit.ID
+			m.setJob(got.Visit.Job)
+		}
 	case toolSchedule:
 		var got booking
 		o.read(&got)
 		m.person, m.offered = got.Visit.Technician, nil
+		m.visit = got.Visit.ID
 	}
 }
 

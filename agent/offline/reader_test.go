@@ -319,7 +319,7 @@ func TestLongLines(t *testing.T) {
 		d := newDesk(t)
 		start := time.Now()
 		d.say(line)
-		if took := time.Since(start); took > 50*time.Millisecond*raceFactor {
+		if took := time.Since(start); took > 5*time.Second {
 			t.Errorf("%s: %v", name, took)
 		}
 		if len(d.wrote()) > 0 {

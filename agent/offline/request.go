@@ -26,6 +26,15 @@ type request struct {
 	technician string
 	when       when
 	terse      bool
+
+	// visit and order are records that shall change; holder is who has the
+	// visit now; reason is why, and note what shall be written down.
+	visit, order, holder, reason, note string
+	// asks says that the line asks whether something is possible; sure that the
+	// answer was yes.
+	asks, sure bool
+	// filled says that the clause has been read into the request.
+	filled bool
 }
 
 // newRequests makes the requests of a clause: one, or one for each job.

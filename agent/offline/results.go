@@ -59,6 +59,7 @@ type siteRef struct {
 type visit struct {
 	ID         string  `json:"id"`
 	Job        string  `json:"work_order_id"`
+	Title      string  `json:"title"`
 	Status     string  `json:"status"`
 	Technician person  `json:"technician"`
 	Start      *moment `json:"start"`

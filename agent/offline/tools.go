@@ -16,10 +16,15 @@ const (
 	toolQuote        = "quote_part"
 	toolOrder        = "order_part"
 	toolPartOrders   = "list_part_orders"
+	toolAgenda       = "get_schedule"
+	toolMove         = "reschedule_visit"
+	toolCancelVisit  = "cancel_visit"
+	toolCancelOrder  = "cancel_part_order"
+	toolNote         = "add_note"
 )
 
 // writes are the tools that change something.
-var writes = []string{toolSchedule, toolOrder}
+var writes = []string{toolSchedule, toolOrder, toolMove, toolCancelVisit, toolCancelOrder, toolNote}
 
 // toolset is what one request offers.
 type toolset []agent.ModelTool

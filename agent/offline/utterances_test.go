@@ -24,7 +24,7 @@ import (
 )
 
 // floor is how many dispatcher lines work today. It only ever goes up.
-const floor = 86
+const floor = 100
 
 // utterance is one line of testdata/utterances.jsonl.
 type utterance struct {
@@ -193,26 +193,20 @@ func (d *desk) run(c agent.ModelCall) agent.ModelMessage {
 		d.t.Fatalf("arguments of %s: %v", c.Name, err)
 	}
 	m := agent.ModelMessage{Role: agent.RoleTool, CallID: c.ID, Name: c.Name, State: agent.CallDone}
-	if c.Name == "order_part" {
-		quote := map[string]any{}
-		for _, k := range []string{"work_order_id", "sku", "quantity", "allow_duplicate"} {
-			if v, ok := args[k]; ok {
-				quote[k] = v
-			}
-		}
-		preview := d.call("quote_part", quote)
-		if preview.IsError {
-			m.State, m.Result = agent.CallRefused, preview
+	if preview := previews[c.Name]; preview != "" {
+		shown := d.call(preview, previewArgs(c.Name, args))
+		if shown.IsError {
+			m.State, m.Result = agent.CallRefused, shown
 			return m
 		}
 		d.changes = append(d.changes, change{c.Name, args})
 		if d.counting {
-			d.cards = append(d.cards, string(preview.Structured)+preview.Text())
+			d.cards = append(d.cards, string(c.Arguments)+string(shown.Structured)+shown.Text())
 			m.Result = agent.TextResult("waiting", false)
 			return m
 		}
 	}
-	if c.Name == "order_part" || c.Name == "schedule_visit" {
+	if keyed[c.Name] {
 		d.keys++
 		args["idempotency_key"] = fmt.Sprintf("key-of-test-%d", d.keys)
 	}
@@ -220,10 +214,33 @@ func (d *desk) run(c agent.ModelCall) agent.ModelMessage {
 	switch {
 	case m.Result.IsError:
 		m.State = agent.CallFailed
-	case c.Name == "schedule_visit":
+	case c.Name == "schedule_visit" || c.Name == "add_note":
 		d.changes = append(d.changes, change{c.Name, args})
 	}
 	return m
+}
+
+// previews are the tools that wait at a card, with what fills it.
+var previews = map[string]string{
+	"order_part": "quote_part", "reschedule_visit": "get_schedule", "cancel_visit": "get_schedule", "cancel_part_order": "list_part_orders",
+}
+
+// keyed are the tools that keep keys, which an engine fills in.
+var keyed = map[string]bool{"order_part": true, "schedule_visit": true, "reschedule_visit": true, "add_note": true}
+
+// previewArgs are those arguments that the preview has too.
+func previewArgs(tool string, args map[string]any) map[string]any {
+	has := map[string][]string{
+		"order_part": {"work_order_id", "sku", "quantity", "allow_duplicate"}, "reschedule_visit": {"visit_id", "technician"},
+		"cancel_visit": {"visit_id"}, "cancel_part_order": {"part_order_id"},
+	}
+	out := map[string]any{}
+	for _, k := range has[tool] {
+		if v, ok := args[k]; ok {
+			out[k] = v
+		}
+	}
+	return out
 }
 
 func (d *desk) call(tool string, args map[string]any) *agent.Result {
