@@ -3,6 +3,7 @@ package client
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -27,6 +28,9 @@ const (
 // When ctx ends, Call returns at once, the server is told, and the outcome is
 // unknown if anything had been sent. A result that came before that wins.
 func (s *Server) Call(ctx context.Context, request agent.CallRequest) (agent.Result, error) {
+	if s.opts.Offers != nil && !s.opts.Offers(request.Tool) {
+		return agent.Result{}, s.callError(verdict{outcome: agent.OutcomeNotSent, err: errNotOffered})
+	}
 	for again := false; ; again = true {
 		se, _, err := s.acquire(ctx)
 		if err == nil {
@@ -50,6 +54,8 @@ func (s *Server) Call(ctx context.Context, request agent.CallRequest) (agent.Res
 		s.log.Info("the session was gone; the call is sent in a new one", "tool", request.Tool, "call", request.Call)
 	}
 }
+
+var errNotOffered = errors.New("the configuration leaves this tool out")
 
 func (s *Server) callError(v verdict) error {
 	return &agent.CallError{Outcome: v.outcome, Server: s.opts.Name, Err: v.err}

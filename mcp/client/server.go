@@ -28,6 +28,11 @@ type Options struct {
 	// Dial, if set, says at each connect where the server is; it may start it.
 	// What it leaves empty is taken from the options.
 	Dial func(context.Context) (Endpoint, error)
+	// Fault, if set, is why the server cannot be used; every use gives it.
+	Fault error
+	// Offers, if set, says which tools there are for the desk; the others are
+	// neither listed nor called.
+	Offers func(tool string) bool
 	// Version is what this program calls itself to the server besides
 	// "deskhand"; empty: "dev".
 	Version string
@@ -146,6 +151,9 @@ func New(o Options) *Server {
 	s := &Server{opts: o, log: o.Logger.With("server", o.Name), jobs: make(chan func()), sessions: map[*session]struct{}{}, state: State{Phase: PhaseIdle}}
 	s.life, s.end = context.WithCancelCause(context.Background())
 	s.transport = newHTTPTransport(o)
+	if o.Fault != nil {
+		s.state = State{Phase: PhaseDown, Err: o.Fault}
+	}
 	return s
 }
 

@@ -119,6 +119,9 @@ func (s *Server) currentOrConnecting() (*session, *connecting, error) {
 	if s.closed {
 		return nil, nil, errClosed
 	}
+	if s.opts.Fault != nil {
+		return nil, nil, s.opts.Fault
+	}
 	if s.current != nil && s.current.dead() {
 		s.state.Phase, s.state.Err = PhaseDown, errSessionDied
 		s.retire(s.current)

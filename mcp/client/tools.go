@@ -64,6 +64,9 @@ func (s *Server) list(ctx context.Context, se *session) (list agent.ToolList, dr
 	if err != nil {
 		return agent.ToolList{}, drop, err
 	}
+	if s.opts.Offers != nil {
+		tools = slices.DeleteFunc(tools, func(t agent.Tool) bool { return !s.opts.Offers(t.Name) })
+	}
 	list = agent.ToolList{Identity: se.link.identity, Tools: tools}
 	se.mu.Lock()
 	if se.generation == generation {

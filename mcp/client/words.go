@@ -25,6 +25,13 @@ type failure struct {
 func (f *failure) Error() string { return f.text }
 func (f *failure) Unwrap() error { return f.cause }
 
+// Answered says of an error of a read that the server itself gave it: it is
+// there, and has no such thing.
+func Answered(err error) bool {
+	var reply *replyError
+	return errors.As(err, &reply)
+}
+
 // maxWords bounds what of a server's own text enters an error, in runes.
 const maxWords = 300
 

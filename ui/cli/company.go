@@ -126,17 +126,37 @@ func (d *desk) loadCompany(ctx context.Context) error {
 	return nil
 }
 
-// askCompany asks the servers about the company; the first that knows counts.
-// A desk whose servers know nothing of it works with the machine's clock.
+// askCompany asks the servers about the company, all at once; the first in
+// order that knows counts, and work-orders comes before all others. A desk whose
+// servers know nothing of it works with the machine's clock.
 func (d *desk) askCompany(ctx context.Context) error {
+	type answer struct {
+		company company
+		err     error
+	}
+	ctx, enough := context.WithCancel(ctx)
+	defer enough()
+	asked := slices.Clone(d.servers)
+	if i := slices.IndexFunc(asked, func(s *client.Server) bool { return s.Name() == workOrders }); i > 0 {
+		asked = slices.Concat(asked[i:i+1], asked[:i], asked[i+1:])
+	}
+	answers := make([]chan answer, len(asked))
+	for i, s := range asked {
+		answers[i] = make(chan answer, 1)
+		go func() {
+			c, err := readCompany(ctx, s)
+			answers[i] <- answer{c, err}
+		}()
+	}
 	var failures []error
-	for _, s := range d.servers {
-		c, err := readCompany(ctx, s)
-		if err != nil {
-			failures = append(failures, err)
-			continue
+	for i := range answers {
+		a := <-answers[i]
+		if a.err == nil {
+			return errors.Join(d.keepCompany(ctx, a.company), d.company.check())
 		}
-		return errors.Join(d.keepCompany(ctx, c), d.company.check())
+		if !client.Answered(a.err) {
+			failures = append(failures, a.err)
+		}
 	}
 	return errors.Join(failures...)
 }

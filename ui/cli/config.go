@@ -10,7 +10,6 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -60,19 +59,6 @@ func (c *RetentionConfig) retention() agent.Retention {
 	return agent.Retention{MaxAge: time.Duration(c.MaxDays) * 24 * time.Hour, MaxCount: c.MaxConversations}
 }
 
-// ServerConfig is one entry of mcpServers, in the form that other hosts use.
-type ServerConfig struct {
-	// Embedded runs the built-in work-orders server.
-	Embedded bool              `json:"embedded,omitempty"`
-	Disabled bool              `json:"disabled,omitempty"`
-	URL      string            `json:"url,omitempty"`
-	Headers  map[string]string `json:"headers,omitempty"`
-	Command  string            `json:"command,omitempty"`
-	Args     []string          `json:"args,omitempty"`
-	Env      map[string]string `json:"env,omitempty"`
-	Type     string            `json:"type,omitempty"`
-}
-
 // ModelConfig chooses the model.
 type ModelConfig struct {
 	Provider string `json:"provider,omitempty"`
@@ -89,9 +75,7 @@ var defaultPolicy []byte
 // configKeys are the keys that a configuration may have; nil means that what is
 // below is not looked at, "*" stands for any name.
 var configKeys = keyTree{
-	"mcpServers": {"*": {
-		"embedded": nil, "disabled": nil, "url": nil, "headers": nil, "command": nil, "args": nil, "env": nil, "type": nil,
-	}},
+	"mcpServers": {"*": serverKeys},
 	"policy": {
 		"runWithoutApproval": nil, "readOnly": nil, "previews": nil, "expiresAfter": nil,
 		"rules": {
@@ -125,14 +109,12 @@ func loadConfig(path string, named bool, getenv func(string) string) (c Config, 
 	if err != nil {
 		return c, nil, &usageError{fmt.Errorf("%s: %w", path, err)}
 	}
-	hints := ""
 	for _, u := range unknown {
 		if !u.tolerated {
 			return c, nil, &usageError{fmt.Errorf("%s:%d: unknown key %q%s", path, u.line, u.path, u.suggestion())}
 		}
 		// Other hosts keep keys of their own there.
 		warnings = append(warnings, fmt.Sprintf("%s:%d: %s is not understood here and was left out%s", path, u.line, u.path, u.suggestion()))
-		hints += fmt.Sprintf("; line %d: %s is not understood%s", u.line, u.path, u.suggestion())
 	}
 	if err := json.Unmarshal(text, &c); err != nil {
 		return c, nil, &usageError{fmt.Errorf("%s: %w", path, positioned(text, err))}
@@ -141,9 +123,9 @@ func loadConfig(path string, named bool, getenv func(string) string) (c Config, 
 		c.Skills = filepath.Join(filepath.Dir(path), c.Skills)
 	}
 	if err := c.complete(getenv); err != nil {
-		return c, nil, &usageError{fmt.Errorf("%s: %w%s", path, err, hints)}
+		return c, nil, &usageError{fmt.Errorf("%s: %w", path, err)}
 	}
-	return c, warnings, nil
+	return c, append(warnings, c.faults(path)...), nil
 }
 
 // complete fills in defaults and replaces ${VAR}.
@@ -165,15 +147,7 @@ func (c *Config) complete(getenv func(string) string) error {
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.MCPServers)) {
 		s := c.MCPServers[name]
-		if s.Disabled {
-			continue
-		}
-		if err := s.check(name); err != nil {
-			return fmt.Errorf("mcpServers.%s: %w", name, err)
-		}
-		if err := s.expand(getenv); err != nil {
-			return fmt.Errorf("mcpServers.%s: %w", name, err)
-		}
+		s.complete(name, getenv)
 		c.MCPServers[name] = s
 	}
 	return nil
@@ -191,46 +165,6 @@ func (c *Config) check() error {
 	}
 	if r := c.Retention; r != nil && (r.MaxDays < 0 || r.MaxConversations < 0) {
 		return errors.New("retention: a number must not be negative; 0 keeps everything")
-	}
-	return nil
-}
-
-// expand replaces ${VAR} in what may hold secrets or addresses.
-func (s *ServerConfig) expand(getenv func(string) string) error {
-	var missing error
-	replace := func(text string) string {
-		return variable.ReplaceAllStringFunc(text, func(reference string) string {
-			name := reference[2 : len(reference)-1]
-			value := getenv(name)
-			if value == "" {
-				missing = fmt.Errorf("the environment variable %s is not set", name)
-			}
-			return value
-		})
-	}
-	s.URL = replace(s.URL)
-	for key, value := range s.Headers {
-		s.Headers[key] = replace(value)
-	}
-	return missing
-}
-
-// variable is a reference to the environment in the configuration.
-var variable = regexp.MustCompile(`\$\{[A-Za-z_][A-Za-z0-9_]*\}`)
-
-// check makes sure that the entry says how to reach its server.
-func (s *ServerConfig) check(name string) error {
-	switch {
-	case name == "" || strings.Contains(name, "/"):
-		return errors.New("a server's name must not be empty or hold a slash")
-	case s.Embedded && name != workOrders:
-		return fmt.Errorf("only %s can be embedded", workOrders)
-	case s.Embedded && (s.URL != "" || s.Command != ""):
-		return errors.New(`"embedded" goes without url and command`)
-	case !s.Embedded && s.URL == "" && s.Command != "":
-		return errors.New("servers that are started by a command are not supported yet; start it yourself and give its url")
-	case !s.Embedded && s.URL == "":
-		return errors.New("give it a url")
 	}
 	return nil
 }

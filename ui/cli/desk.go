@@ -5,10 +5,8 @@ import (
 	"crypto/rand"
 	"fmt"
 	"log/slog"
-	"maps"
 	"os"
 	"path/filepath"
-	"slices"
 	"time"
 
 	"github.com/oklog/ulid/v2"
@@ -152,27 +150,6 @@ func (d *desk) wire(ctx context.Context, model agent.Model, policy *agent.Policy
 	return engine.Mark(ctx, nil) // whoever has the file is the only one alive
 }
 
-// connectors makes a client for every configured server; none connects yet.
-func (d *desk) connectors(logger *slog.Logger) {
-	d.servers, d.embedded = nil, nil
-	for _, name := range slices.Sorted(maps.Keys(d.config.MCPServers)) {
-		c := d.config.MCPServers[name]
-		switch {
-		case c.Disabled:
-		case c.Embedded:
-			d.embedded = &embedded{home: d.options.home, wait: commandWait}
-			if !d.options.clock.IsZero() {
-				d.embedded.now = func() time.Time { return d.options.clock }
-			}
-			d.servers = append(d.servers, client.New(client.Options{
-				Name: name, Dial: d.embedded.dial, Logger: logger, ConnectTimeout: embeddedConnectTime,
-			}))
-		default:
-			d.servers = append(d.servers, client.New(client.Options{Name: name, URL: c.URL, Headers: c.Headers, Logger: logger}))
-		}
-	}
-}
-
 // chooseModel makes the model that the command line or the configuration names.
 func (d *desk) chooseModel() (agent.Model, error) {
 	name := d.options.model
@@ -197,9 +174,7 @@ func (d *desk) logger() *slog.Logger {
 func (d *desk) close() {
 	ctx, cancel := context.WithTimeout(context.Background(), closeTime)
 	defer cancel()
-	for _, s := range d.servers {
-		_ = s.Close(ctx) // bounded by ctx; a server that hangs is left alone
-	}
+	closeServers(ctx, d.servers)
 	if d.embedded != nil {
 		_ = d.embedded.close(ctx)
 	}

@@ -58,9 +58,14 @@ func showConfig(o *options, asJSON bool) error {
 	return err
 }
 
-// hideSecrets puts a mark in the place of values that are not for a screen.
+// hideSecrets puts a mark in the place of values that are not for a screen, and
+// the names of variables in the place of their values.
 func (c *Config) hideSecrets() {
-	for _, s := range c.MCPServers {
+	for name, s := range c.MCPServers {
+		if s.written != nil {
+			s = *s.written
+			c.MCPServers[name] = s
+		}
 		for _, secrets := range []map[string]string{s.Headers, s.Env} {
 			for name := range secrets {
 				secrets[name] = "(set)"
@@ -82,12 +87,6 @@ type diagnosis struct {
 	Damaged []string    `json:"damaged"`
 	Servers []serverRow `json:"servers"`
 	Tools   []toolRow   `json:"tools"`
-}
-
-type serverRow struct {
-	Name   string `json:"name"`
-	State  string `json:"state"`
-	Detail string `json:"detail,omitempty"`
 }
 
 type toolRow struct {
@@ -116,7 +115,7 @@ func newDoctor(o *options) *cobra.Command {
 			err = found.print(o.out)
 		}
 		for _, s := range found.Servers {
-			if err == nil && s.State != string(client.PhaseReady) {
+			if err == nil && s.State != string(client.PhaseReady) && s.State != serverDisabled {
 				return &exitError{code: exitFailed, err: fmt.Errorf("the server %s is %s: %s", s.Name, s.State, s.Detail)}
 			}
 		}
@@ -154,14 +153,7 @@ func (d *desk) diagnose(ctx context.Context) (diagnosis, error) {
 	for _, e := range tools.Entries() {
 		found.Tools = append(found.Tools, toolRow{Alias: e.Alias, Tool: e.Name, Policy: d.engine.DefaultVerdict(e)})
 	}
-	for _, s := range d.servers {
-		state := s.State()
-		row := serverRow{Name: s.Name(), State: string(state.Phase), Detail: state.Identity}
-		if state.Err != nil {
-			row.Detail = state.Err.Error()
-		}
-		found.Servers = append(found.Servers, row)
-	}
+	found.Servers = d.serverRows()
 	if d.skills != nil {
 		row := serverRow{Name: skills.Name, State: string(client.PhaseReady), Detail: d.config.Skills}
 		if _, err := d.skills.Tools(ctx); err != nil {

@@ -1,0 +1,58 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"deskhand/mcp/client"
+)
+
+// connectors makes a client for every configured server; none connects yet.
+func (d *desk) connectors(logger *slog.Logger) {
+	d.servers, d.embedded = nil, nil
+	for _, name := range slices.Sorted(maps.Keys(d.config.MCPServers)) {
+		c := d.config.MCPServers[name]
+		if c.Disabled || name == "" || strings.Contains(name, "/") {
+			continue // no namespace has such a name
+		}
+		d.servers = append(d.servers, client.New(d.serverOptions(name, c, logger)))
+	}
+}
+
+// serverOptions turns an entry of the configuration into a server.
+func (d *desk) serverOptions(name string, c ServerConfig, logger *slog.Logger) client.Options {
+	o := client.Options{Name: name, Logger: logger, Fault: c.fault, CallTimeout: time.Duration(c.Timeout)}
+	if len(c.Tools.Allow)+len(c.Tools.Deny) > 0 {
+		o.Offers = c.Tools.offers
+	}
+	switch {
+	case c.fault != nil:
+	case c.Command != "":
+		o.Fault = errors.New("servers that are started by a command are not supported yet; start it yourself and give its url")
+	case c.Embedded:
+		d.embedded = &embedded{home: d.options.home, wait: commandWait}
+		if !d.options.clock.IsZero() {
+			d.embedded.now = func() time.Time { return d.options.clock }
+		}
+		o.Dial, o.ConnectTimeout = d.embedded.dial, embeddedConnectTime
+	default:
+		o.URL, o.Headers = c.URL, c.Headers
+	}
+	return o
+}
+
+// closeServers closes all at once, so that one that hangs holds up no other.
+// It is bounded by ctx; a server that hangs is left alone.
+func closeServers(ctx context.Context, servers []*client.Server) {
+	var wait sync.WaitGroup
+	for _, s := range servers {
+		wait.Go(func() { _ = s.Close(ctx) })
+	}
+	wait.Wait()
+}
