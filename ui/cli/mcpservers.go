@@ -180,11 +180,6 @@ func (s *ServerConfig) checkKind() error {
 	return nil
 }
 
-// sse says that the server speaks the transport before Streamable HTTP.
-func (s *ServerConfig) sse() bool {
-	return strings.EqualFold(s.Type, "sse") || strings.EqualFold(s.Transport, "sse")
-}
-
 // checkURL looks at an address whose variables have been replaced. The address
 // itself may be secret and is not repeated.
 func checkURL(text string) error {
