@@ -147,9 +147,6 @@ func (w *randomWorld) checkReceived(ctx context.Context, r agent.CallRequest) {
 // check holds the world against the promises between two actions.
 func (w *randomWorld) check() {
 	ctx := context.Background()
-	if err := agenttest.CheckDesk(ctx, w.store()); err != nil {
-		w.rt.Fatalf("the records disagree: %v", err)
-	}
 	w.mu.Lock()
 	faults := w.faults
 	w.mu.Unlock()
@@ -159,6 +156,9 @@ func (w *randomWorld) check() {
 	desk, err := agenttest.ReadDesk(ctx, w.store())
 	if err != nil {
 		w.rt.Fatal(err)
+	}
+	if err := desk.Check(ctx, w.store()); err != nil {
+		w.rt.Fatalf("the records disagree: %v", err)
 	}
 	for _, h := range desk.Heads {
 		if h.Open != nil && (h.Open.State == agent.TurnThinking || h.Open.State == agent.TurnActing) {

@@ -116,6 +116,7 @@ func (w *randomWorld) close() {
 // closeOne does one thing about what is open; false if nothing is.
 func (w *randomWorld) closeOne() bool {
 	ctx := context.Background()
+	w.life.begin()
 	waiting, err := w.engine.Waiting(ctx)
 	if err != nil {
 		w.rt.Fatal(err)

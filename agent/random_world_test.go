@@ -33,6 +33,7 @@ type randomWorld struct {
 	policy  int
 	calm    bool // the model only talks, and nothing dies any more
 	asked   int
+	actions int
 
 	mu       sync.Mutex
 	faults   []string
@@ -61,18 +62,54 @@ type randomLife struct {
 	mu   sync.Mutex
 	left int
 	dead bool
+	// steps counts what the verb at work did to the store, to the servers and to
+	// the model.
+	steps int
+	lost  bool // the verb took more steps than any that ends
 }
+
+// maxVerbSteps is far above what any verb needs: Resume, the longest, does a few
+// dozen things for each open turn. A verb that comes here goes round in circles.
+const maxVerbSteps = 5000
 
 // step reports whether the process lives on after this step.
 func (l *randomLife) step() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if l.steps++; l.steps > maxVerbSteps {
+		l.dead, l.lost = true, true
+	}
 	if l.left > 0 {
 		if l.left--; l.left == 0 {
 			l.dead = true
 		}
 	}
 	return !l.dead
+}
+
+// look is a step at which a life does not end, except that of a verb that goes
+// round in circles.
+func (l *randomLife) look() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.steps++; l.steps > maxVerbSteps {
+		l.dead, l.lost = true, true
+	}
+	return !l.dead
+}
+
+// begin counts the steps of a new verb.
+func (l *randomLife) begin() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.steps = 0
+}
+
+// isLost reports whether a verb went round in circles.
+func (l *randomLife) isLost() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.lost
 }
 
 // dieAfter makes the life end at its n-th step from now; 0 lets it live.
@@ -108,10 +145,18 @@ func (s mortalStore) Update(ctx context.Context, fn func(kv.Tx) error) error {
 
 // Get implements kv.Store.
 func (s mortalStore) Get(ctx context.Context, key string) ([]byte, bool, error) {
-	if s.life.isDead() {
+	if !s.life.look() {
 		return nil, false, errDead
 	}
 	return s.Store.Get(ctx, key)
+}
+
+// Scan implements kv.Store.
+func (s mortalStore) Scan(ctx context.Context, o kv.ScanOptions) ([]kv.Pair, error) {
+	if !s.life.look() {
+		return nil, errDead
+	}
+	return s.Store.Scan(ctx, o)
 }
 
 // randomPolicies are the rules that the desk may have.

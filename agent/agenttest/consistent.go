@@ -87,6 +87,11 @@ func CheckDesk(ctx context.Context, store agent.Store) error {
 	if err != nil {
 		return err
 	}
+	return d.Check(ctx, store)
+}
+
+// Check is [CheckDesk] for a desk that was just read from the store.
+func (d *Desk) Check(ctx context.Context, store agent.Store) error {
 	faults := []error{d.checkIndexes(ctx, store)}
 	for _, h := range d.Heads {
 		faults = append(faults, d.checkHead(h))
