@@ -17,6 +17,8 @@ type card struct {
 	focused bool
 	// busy says what this console is doing about the card; empty: nothing.
 	busy string
+	// left says how long it still waits, if it does not wait for ever.
+	left string
 	// user is who would decide.
 	user agent.User
 }
@@ -60,6 +62,9 @@ func (k card) tag(c canvas) string {
 	}
 	if k.approval.ExpiresAt != nil {
 		tag += " · until " + c.clock.at(*k.approval.ExpiresAt)
+		if k.left != "" {
+			tag += " (" + k.left + ")"
+		}
 	}
 	return tag
 }

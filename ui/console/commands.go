@@ -65,7 +65,7 @@ func (d desk) read(id agent.ConversationID, have, limit int, again []int) (out l
 	out.conversation = id
 	// Last, because a reply is first taken from here and then stored: the other
 	// way round it could be seen in both places.
-	defer func() { out.live = d.engine.Live()[id] }()
+	defer func() { out.live, out.progress = d.engine.Live()[id], d.engine.Progress() }()
 	if out.waiting, out.err = d.engine.Waiting(d.ctx); out.err != nil {
 		return out
 	}

@@ -21,6 +21,8 @@ type conversation struct {
 	entries []entryCells
 	// cards are the calls that wait for a person, in order.
 	cards []*cardCell
+	// running says that calls tell how far they are.
+	running bool
 	// paging is set while older messages are being read.
 	paging bool
 }

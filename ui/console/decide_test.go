@@ -416,7 +416,7 @@ func TestExpired(t *testing.T) {
 	p.untilText("since 09:04 · until 10:04")
 	p.ready()
 	p.now = p.now.Add(2 * time.Hour)
-	p.update(tickedMsg{})
+	p.update(tickedMsg{p.m.ticks.generation})
 	p.untilText("[expired] A-1")
 	p.until("the composer has the keyboard", func() bool { return p.m.focus == "" })
 	if strings.Contains(p.screen(), "┏") || p.source.count("order_part") != 0 {

@@ -17,14 +17,32 @@ type callItem struct {
 	call agent.Call
 	// lead puts an empty line before it.
 	lead bool
+	// progress is what it says of itself while it runs.
+	progress agent.Progress
 }
 
 func (i callItem) lines(c canvas) []string {
-	line := stateWord(c.styles, i.call.State) + " " + callName(i.call) + " " + paint(c.styles.faint, callSummary(i.call))
+	line := i.state(c.styles) + " " + callName(i.call) + " " + paint(c.styles.faint, callSummary(i.call))
+	out := []string{fit(line, c.width)}
 	if i.lead {
-		return []string{"", fit(line, c.width)}
+		out = []string{"", out[0]}
 	}
-	return []string{fit(line, c.width)}
+	if p := progressLine(i.progress, c.width-len(indent)); p != "" && !i.call.State.Settled() {
+		out = append(out, indent+p)
+	}
+	return out
+}
+
+// state is the call's state in a word. Nobody approved such a call, so it does
+// not say so.
+func (i callItem) state(s *styles) string {
+	switch {
+	case i.call.State != agent.CallApproved || i.call.Approval != "":
+		return stateWord(s, i.call.State)
+	case i.progress != agent.Progress{}:
+		return stateWord(s, agent.CallRunning)
+	}
+	return paint(s.faint, "[to run]")
 }
 
 // stateWord is the call's state as a word that needs no colour to be read.
@@ -94,6 +112,8 @@ type settledItem struct {
 	approval agent.Approval
 	// busy says what this console is doing about it.
 	busy string
+	// progress is what it says of itself while it runs.
+	progress agent.Progress
 }
 
 func (i settledItem) lines(c canvas) []string {
@@ -143,6 +163,9 @@ func (i settledItem) history(c canvas) []string {
 	switch i.call.State {
 	case agent.CallRunning:
 		out = append(out, "sent; the answer is on its way")
+		if p := progressLine(i.progress, c.width-2*len(indent)); p != "" {
+			out = append(out, p)
+		}
 	case agent.CallDone, agent.CallFailed:
 		if s := i.call.Settlement; s != nil {
 			out = append(out, "settled by a person at "+c.clock.at(s.At))

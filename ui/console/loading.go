@@ -48,6 +48,7 @@ func (m *Model) take(msg loadedMsg) tea.Cmd {
 		m.list.toEnd() // the welcome was shown from its top
 	}
 	v.merge(msg.entries)
+	v.advance(msg.progress)
 	if m.draft.outbox != "" && v.head != nil && v.busy() {
 		m.draft.outbox = "" // the message is in the store
 	}
@@ -57,19 +58,21 @@ func (m *Model) take(msg loadedMsg) tea.Cmd {
 	if !v.busy() {
 		m.choice = false
 	}
-	return tea.Batch(m.ring(), m.takeQueueBack())
+	return tea.Batch(m.ring(), m.takeQueueBack(), m.tickSooner())
 }
 
 // refreshCards puts the state of the screen into the cards: which has the
 // keyboard, what is being done about which.
 func (m *Model) refreshCards() {
 	user := m.options.User()
+	instant := m.options.Now()
 	for _, k := range m.open.cards {
 		now := k.card
+		now.left = timeLeft(now.approval, instant)
 		now.focused = k.id() == m.focus
 		now.busy = m.out[now.call.Name()]
 		now.user = user
-		if was, ok := k.cell.item.(card); ok && was.focused == now.focused && was.busy == now.busy && was.user.ID == user.ID && was.user.Role == user.Role {
+		if was, ok := k.cell.item.(card); ok && was.focused == now.focused && was.busy == now.busy && was.left == now.left && was.user.ID == user.ID && was.user.Role == user.Role {
 			continue
 		}
 		k.card, k.cell.item = now, now

@@ -17,6 +17,7 @@ type (
 		aborted      bool
 		entries      []agent.TranscriptEntry
 		live         string
+		progress     map[agent.CallID]agent.Progress
 		waiting      []agent.ApprovalReport
 		err          error
 	}
@@ -82,7 +83,7 @@ type (
 
 	draftDueMsg   struct{}
 	draftSavedMsg struct{ err error }
-	tickedMsg     struct{}
+	tickedMsg     struct{ generation int }
 	startedMsg    struct{ err error }
 	// leaveMsg: a signal, or the terminal is gone.
 	leaveMsg struct{}

@@ -54,6 +54,8 @@ type Model struct {
 	draft          draft
 	starting       bool
 
+	ticks ticks
+
 	screen string // the drawn screen
 	// drawnHeight is how high the list was in the drawn screen.
 	drawnHeight int
@@ -135,16 +137,12 @@ func waitingName(w agent.ApprovalReport) string {
 
 // Init implements tea.Model.
 func (m *Model) Init() tea.Cmd {
-	cmds := []tea.Cmd{watchChanges(m.changes), tick()}
+	cmds := []tea.Cmd{watchChanges(m.changes), m.tick()}
 	if start := m.options.Start; start != nil {
 		m.starting = true
 		cmds = append(cmds, m.desk.verb(func(ctx context.Context) tea.Msg { return startedMsg{start(ctx)} }))
 	}
 	return tea.Batch(cmds...)
-}
-
-func tick() tea.Cmd {
-	return tea.Tick(time.Second, func(time.Time) tea.Msg { return tickedMsg{} })
 }
 
 // Update implements tea.Model.
@@ -172,25 +170,11 @@ func (m *Model) handle(msg tea.Msg) tea.Cmd {
 		m.guard.blurred = false
 		m.guard.land()
 	case tickedMsg:
-		return tea.Batch(tick(), m.expire())
+		return m.ticked(msg)
 	case leaveMsg:
 		return m.leave()
 	default:
 		return m.fact(msg)
-	}
-	return nil
-}
-
-// expire closes cards whose time ran out, so that none looks as if it could
-// still be approved.
-func (m *Model) expire() tea.Cmd {
-	now, e := m.options.Now(), m.desk.engine
-	for _, w := range m.waiting {
-		if w.Status == agent.CallWaiting && w.ExpiresAt != nil && now.After(*w.ExpiresAt) {
-			return m.desk.verb(func(ctx context.Context) tea.Msg {
-				return verbDoneMsg{what: "expire", err: e.ExpireDue(ctx)}
-			})
-		}
 	}
 	return nil
 }
@@ -237,10 +221,10 @@ func (m *Model) fact(msg tea.Msg) tea.Cmd {
 	return nil
 }
 
-// watchAgain waits for the next change; while a reply arrives it takes the
-// changes of a moment together.
+// watchAgain waits for the next change; while a reply arrives, or a call tells
+// how far it is, it takes the changes of a moment together.
 func (m *Model) watchAgain() tea.Cmd {
-	if m.open.live == "" {
+	if m.open.live == "" && !m.open.running {
 		return watchChanges(m.changes)
 	}
 	changes := m.changes

@@ -146,7 +146,7 @@ func Run(ctx context.Context, o Options) error {
 	}
 	settings := []tea.ProgramOption{
 		tea.WithInput(in), tea.WithOutput(out), tea.WithAltScreen(), tea.WithReportFocus(), tea.WithoutSignalHandler(),
-		tea.WithFPS(120), // half the wait of the default between a key and its frame
+		tea.WithFPS(60), // the renderer wakes up this often also when nothing happens
 	}
 	if o.Mouse {
 		settings = append(settings, tea.WithMouseCellMotion())

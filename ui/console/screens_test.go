@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"deskhand/agent"
 
@@ -32,7 +33,16 @@ var scenes = []struct {
 		p.send("status of WO-1043")
 		p.untilText("18:00.")
 	}},
+	{"running", (*pilot).running},
 	{"waiting", (*pilot).card},
+	{"expiring", func(p *pilot) {
+		p.expiresAfter = "30m"
+		p.start("owner-2", p.m.width, p.m.height)
+		p.card()
+		p.ready()
+		p.now = p.now.Add(28*time.Minute + 15*time.Second)
+		p.update(tickedMsg{p.m.ticks.generation})
+	}},
 	{"focused", func(p *pilot) { p.card(); p.ready() }},
 	{"warnings", func(p *pilot) {
 		p.source.quote = strings.NewReplacer(
@@ -86,6 +96,21 @@ var scenes = []struct {
 		p.until("the card is back", func() bool { return len(p.m.out) == 0 && len(p.m.open.cards) == 1 && p.m.focus == "" })
 		p.ready()
 	}},
+}
+
+// running brings up a call that is told to be three quarters done.
+func (p *pilot) running() {
+	ctx := p.ctx
+	p.source.set(func(s *scriptedSource) {
+		s.answer = func(r agent.CallRequest) (agent.Result, error) {
+			r.Progress(agent.Progress{Done: 3, Total: 4, Message: "places searched"})
+			<-ctx.Done()
+			return agent.Result{}, ctx.Err()
+		}
+	})
+	p.model.script(calls("lookup_work_order", `{"work_order_id":"WO-1043","include_history":true}`))
+	p.send("status of WO-1043")
+	p.untilText("3 of 4")
 }
 
 // fails makes orders fail without an answer.
