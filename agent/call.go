@@ -152,6 +152,9 @@ type Call struct {
 	Kind string `json:"kind,omitempty"`
 	// NotInRequest marks a write that no dispatcher's line asked for.
 	NotInRequest bool `json:"notInRequest,omitempty"`
+	// NotTaken is set on the last call of a reply that held too many: so many
+	// behind it were not taken, which the model is told.
+	NotTaken int `json:"notTaken,omitempty"`
 	// Verdict is what policy said at proposal. It is stored, never asked again.
 	Verdict Verdict `json:"verdict"`
 	// Approval is the newest approval of the call, if it ever had one.

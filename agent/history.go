@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"fmt"
+	"strings"
 	"sync"
 )
 
@@ -89,7 +90,7 @@ func (h *history) add(entry tailEntry, open bool, unknown string) {
 		if result == nil {
 			result = TextResult(unknown, false)
 		}
-		answers = append(answers, ModelMessage{Role: RoleTool, CallID: c.WireID, Name: c.Alias, Result: result, State: c.State, Note: editNote(c)})
+		answers = append(answers, ModelMessage{Role: RoleTool, CallID: c.WireID, Name: c.Alias, Result: result, State: c.State, Note: deskNote(c)})
 		if c.Result != nil && c.Tool != "" {
 			h.results = append(h.results, *c.Result)
 		}
@@ -103,12 +104,20 @@ func (h *history) add(entry tailEntry, open bool, unknown string) {
 	h.messages = append(append(h.messages, said), answers...)
 }
 
-// editNote tells the model that a person changed what it had asked for.
-func editNote(c Call) string {
-	if c.EditedBy == nil {
-		return ""
+// deskNote tells the model that a person changed what it had asked for, and that
+// not all of it was taken.
+func deskNote(c Call) string {
+	var notes []string
+	if c.EditedBy != nil {
+		notes = append(notes, fmt.Sprintf("The dispatcher changed the arguments of this call before deciding. It was decided as: %s", c.Requested))
 	}
-	return fmt.Sprintf("The dispatcher changed the arguments of this call before deciding. It was decided as: %s", c.Requested)
+	switch {
+	case c.NotTaken == 1:
+		notes = append(notes, "1 more call of this reply was not taken: too many at once. Ask again.")
+	case c.NotTaken > 1:
+		notes = append(notes, fmt.Sprintf("%d more calls of this reply were not taken: too many at once. Ask again.", c.NotTaken))
+	}
+	return strings.Join(notes, "\n")
 }
 
 // objectOrEmpty gives what a provider accepts as a call's arguments.

@@ -40,7 +40,7 @@ func (e *Engine) propose(s Snapshot, box *Toolbox, past history, calls []ModelCa
 			return nil, err
 		}
 		if len(calls) > maxBatch && i == maxBatch-1 {
-			p.call.Verdict.Because = strings.TrimSpace(p.call.Verdict.Because + fmt.Sprintf(" (%d more calls of the same reply were not taken)", len(calls)-maxBatch))
+			p.call.NotTaken = len(calls) - maxBatch
 		}
 		earlier = append(earlier, p.call)
 		out = append(out, p)

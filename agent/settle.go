@@ -44,7 +44,7 @@ func (e *Engine) Settle(ctx context.Context, r SettleRequest) (Report, error) {
 	}
 	c := calls[0]
 	if c.State != CallUnknown {
-		return Report{}, fmt.Errorf("%s is %s: there is nothing to settle", c.Name(), c.State)
+		return Report{}, nothingToSettle(c)
 	}
 	if r.As == SettleResend {
 		if !c.Keyed && time.Now().Before(c.Deadline) {
@@ -66,6 +66,9 @@ func (e *Engine) settle(ctx context.Context, c Call, r SettleRequest) (bool, err
 		return false, fmt.Errorf("%q: say happened, did-not-happen or resend", r.As)
 	}
 	return e.change(ctx, c.ID, func(_ Tx, c *Call) ([]AuditLine, error) {
+		if c.State != CallUnknown { // answered, or sent again, meanwhile
+			return nil, nothingToSettle(*c)
+		}
 		c.Settlement = &Settlement{Happened: happened, By: user.ID, At: now, Note: r.Note}
 		text, event := e.texts.DidNotHappen, EventFail
 		if happened {
@@ -77,6 +80,10 @@ func (e *Engine) settle(ctx context.Context, c Call, r SettleRequest) (bool, err
 		c.Result, c.Lost = TextResult(text, false), ""
 		return []AuditLine{{Step: AuditSettled, At: now, By: &user, Note: string(r.As) + noteSuffix(r.Note)}}, c.Apply(event)
 	})
+}
+
+func nothingToSettle(c Call) error {
+	return fmt.Errorf("%s is %s: there is nothing to settle", c.Name(), c.State)
 }
 
 func noteSuffix(note string) string {
