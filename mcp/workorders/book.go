@@ -1,7 +1,6 @@
 package workorders
 
 import (
-	"context"
 	"crypto/rand"
 	"encoding/json"
 	"errors"
@@ -38,7 +37,8 @@ type Book struct {
 	opt   Options
 	state atomic.Pointer[state]
 
-	change sync.Mutex // held while a change is checked and committed
+	change sync.Mutex // held while changes are checked and committed
+	queue  queue      // of changes that wait
 }
 
 // state is what one commit left.
@@ -167,6 +167,8 @@ type draft struct {
 	workOrders map[string]*WorkOrder
 	visits     map[string]*Visit
 	partOrders map[string]*PartOrder
+
+	fresh map[string]*keptAnswer // of the drafts that are committed with this one
 }
 
 // A keptAnswer is stored under an idempotency key, with the change it answers.
@@ -178,40 +180,6 @@ type keptAnswer struct {
 	Text   string          `json:"text"`
 	Answer json.RawMessage `json:"answer"` // structured content
 }
-
-// update runs f on a draft and commits what it changed, all in one synced
-// transaction, unless f fails or ctx ends first. Drafts run one at a time.
-// The kept answer that f returns is stored under key if key is not empty.
-func (b *Book) update(ctx context.Context, key, what string, c caller, f func(*draft) (*keptAnswer, error)) error {
-	b.change.Lock()
-	defer b.change.Unlock()
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	s := b.state.Load()
-	d := &draft{
-		state: s, now: b.now(s), what: what, caller: c,
-		workOrders: map[string]*WorkOrder{}, visits: map[string]*Visit{}, partOrders: map[string]*PartOrder{},
-	}
-	kept, err := f(d)
-	if err != nil || d.empty() {
-		return err
-	}
-	b.opt.step("checked")
-	if err := b.db.Update(func(tx *bolt.Tx) error {
-		defer b.opt.step("written")
-		return d.write(tx, key, kept)
-	}); err != nil {
-		return fmt.Errorf("%w: %w", errCommit, err)
-	}
-	b.opt.step("committed")
-	b.state.Store(&state{contents: d.apply(), id: s.id, clock: s.clock})
-	b.opt.step("published")
-	return nil
-}
-
-// errCommit marks a failed commit: whether it reached the disk is not known.
-var errCommit = errors.New("the change could not be stored")
 
 // empty says that nothing was changed, so that there is nothing to store.
 func (d *draft) empty() bool {

@@ -147,7 +147,10 @@ var errAnswered = fmt.Errorf("already answered")
 // keptFor finds the answer kept under key for these arguments. The key of a
 // change that was made with other arguments is refused.
 func (b *Book) keptFor(d *draft, key, name, digest string) (*keptAnswer, error) {
-	kept, err := b.kept(key)
+	kept, err := d.fresh[key], error(nil)
+	if kept == nil {
+		kept, err = b.kept(key)
+	}
 	if err != nil {
 		return nil, err
 	}
