@@ -32,7 +32,7 @@ func (s *Server) Call(ctx context.Context, request agent.CallRequest) (agent.Res
 		return agent.Result{}, s.callError(verdict{outcome: agent.OutcomeNotSent, err: errNotOffered})
 	}
 	for again := false; ; again = true {
-		se, _, err := s.acquire(ctx)
+		se, _, err := s.acquire(ctx, false)
 		if err == nil {
 			err = s.prepare(ctx, se)
 			if err != nil {

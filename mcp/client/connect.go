@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
@@ -14,8 +15,9 @@ const legacyProtocol = "2025-11-25"
 // connecting is one connect that callers wait for. err may be read after done
 // is closed.
 type connecting struct {
-	done chan struct{}
-	err  error
+	began time.Time
+	done  chan struct{}
+	err   error
 }
 
 // connect runs one connect for all who wait for it. It does not depend on any
@@ -54,12 +56,14 @@ func (s *Server) connected(c *connecting, se *session, err error) {
 	case err != nil:
 		c.err = err
 		s.state.Phase, s.state.Err = PhaseDown, err
+		s.pause.failed(s.now(), s.now().Sub(c.began))
 		s.log.Info("connecting failed", "error", err)
 	case s.closed:
 		c.err = errClosed
 		s.closeSession(se)
 	default:
 		s.current = se
+		se.began = s.now()
 		s.sessions[se] = struct{}{}
 		s.state = State{Phase: PhaseReady, Identity: se.link.identity, Protocol: se.protocol()}
 		if r := se.sdk.InitializeResult(); r != nil && r.ServerInfo != nil {
@@ -69,20 +73,28 @@ func (s *Server) connected(c *connecting, se *session, err error) {
 	close(c.done)
 }
 
+// maxProbe bounds how long a server may think about the modern protocol.
+const maxProbe = 10 * time.Second
+
+// diedOfProbe is the failure of a program that ended when it was asked for the
+// modern protocol.
+type diedOfProbe struct{ error }
+
 // establish connects with the modern protocol, which the SDK turns into the
-// legacy one if the server refuses it. A server that is silent about it gets a
-// second, fresh connection with the legacy one.
+// legacy one if the server refuses it. A server that is silent about it, or ends
+// because of it, gets a second, fresh connection with the legacy one.
 func (s *Server) establish(ctx context.Context) (*session, error) {
 	s.mu.Lock()
 	legacy := s.legacy
 	s.mu.Unlock()
 	if !legacy {
-		probe := s.opts.ConnectTimeout * 3 / 5
+		probe := min(s.opts.ConnectTimeout*3/5, maxProbe)
 		pctx, cancel := context.WithTimeout(ctx, probe)
 		se, err := s.attempt(pctx, "")
-		silent := err != nil && pctx.Err() != nil && ctx.Err() == nil
+		silent := err != nil && pctx.Err() != nil
 		cancel()
-		if !silent {
+		var died *diedOfProbe
+		if !silent && !errors.As(err, &died) || ctx.Err() != nil {
 			return se, err
 		}
 	}
@@ -114,11 +126,15 @@ func (s *Server) attempt(ctx context.Context, protocol string) (*session, error)
 		})
 	se.sdk, err = client.Connect(ctx, l.transport, &mcp.ClientSessionOptions{ProtocolVersion: protocol})
 	if err != nil {
+		err = l.explain(0, nil, err)
+		if protocol == "" && l.ended != nil && l.ended() {
+			err = &diedOfProbe{err}
+		}
 		l.cut()
 		if ctx.Err() != nil && !errors.Is(context.Cause(ctx), context.DeadlineExceeded) {
 			return nil, context.Cause(ctx)
 		}
-		return nil, l.explain(0, nil, err)
+		return nil, err
 	}
 	if !keep() {
 		// Too late: nobody waits any more, and the link has been cut.

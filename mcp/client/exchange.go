@@ -122,6 +122,20 @@ func (x *exchange) carried(c *countedConn) {
 	}
 }
 
+// stayed takes back that the request left: not a byte of it did.
+func (x *exchange) stayed() {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.left = false
+}
+
+// over says that the exchange was judged.
+func (x *exchange) over() bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.finished
+}
+
 // answered notes the status of the answer, or why there is none.
 func (x *exchange) answered(status int, network error) {
 	x.mu.Lock()

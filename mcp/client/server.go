@@ -12,7 +12,7 @@ import (
 	"deskhand/agent"
 )
 
-// Options describe one server. Name and one of URL or Dial are needed.
+// Options describe one server. Name and one of URL, Dial or Command are needed.
 type Options struct {
 	// Name is the one that the configuration gives the server.
 	Name string
@@ -28,6 +28,11 @@ type Options struct {
 	// Dial, if set, says at each connect where the server is; it may start it.
 	// What it leaves empty is taken from the options.
 	Dial func(context.Context) (Endpoint, error)
+	// Command, if set, is the program that is the server; it is started at each
+	// connect and ended with its session.
+	Command *Command
+	// Permit, if set, is asked before each start of the program.
+	Permit func() error
 	// Fault, if set, is why the server cannot be used; every use gives it.
 	Fault error
 	// Offers, if set, says which tools there are for the desk; the others are
@@ -46,11 +51,18 @@ type Options struct {
 	CallTimeout time.Duration
 	// CloseTimeout bounds Close; 2 s if zero.
 	CloseTimeout time.Duration
+	// Patience is how long a listing or reading waits for a connect; without it,
+	// for as long as that takes. A call always does.
+	Patience time.Duration
 	// MaxAnswer bounds one answer of the server, in bytes; 16 MiB if zero.
 	MaxAnswer int
 
 	// Logger is told what is not an error of a call; nil: nobody is.
 	Logger *slog.Logger
+	// Now and Jitter, if set, stand in for the clock and for chance (from 0 to 1)
+	// in what is said about trying again.
+	Now    func() time.Time
+	Jitter func() float64
 	// Transport is the model for the HTTP connections; nil: that of net/http.
 	// It is copied for each session and its HTTP/2 is switched off, because
 	// only an unshared connection can prove that nothing was written to it.
@@ -97,6 +109,7 @@ type Server struct {
 	opts      Options
 	transport transport
 	log       *slog.Logger
+	now       func() time.Time
 
 	// life ends with Close; every operation and every connection hangs on it.
 	life context.Context
@@ -114,6 +127,7 @@ type Server struct {
 	current    *session              // the one to use; nil when there is none
 	connecting *connecting           // nil unless a connect runs
 	state      State
+	pause      pause
 	// legacy says that the server does not answer to the probe for the modern
 	// protocol, so that it is not probed again.
 	legacy bool
@@ -149,8 +163,16 @@ func New(o Options) *Server {
 		o.Version = "dev"
 	}
 	s := &Server{opts: o, log: o.Logger.With("server", o.Name), jobs: make(chan func()), sessions: map[*session]struct{}{}, state: State{Phase: PhaseIdle}}
+	if s.now = o.Now; s.now == nil {
+		s.now = time.Now
+	}
+	s.pause = newPause(o)
 	s.life, s.end = context.WithCancelCause(context.Background())
-	s.transport = newHTTPTransport(o)
+	if o.Command != nil {
+		s.transport = &stdioTransport{o}
+	} else {
+		s.transport = newHTTPTransport(o)
+	}
 	if o.Fault != nil {
 		s.state = State{Phase: PhaseDown, Err: o.Fault}
 	}
@@ -169,7 +191,7 @@ func (s *Server) State() State {
 	case s.closed:
 		st.Phase = PhaseIdle
 	case s.current != nil && s.current.dead():
-		st.Phase, st.Err = PhaseDown, errSessionDied
+		st.Phase, st.Err = PhaseDown, s.current.epitaph()
 	}
 	return st
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"sync"
 	"time"
 
@@ -14,6 +15,9 @@ import (
 
 var errSessionDied = errors.New("the connection to the server broke; it is made again when it is needed")
 
+// errConnecting is what a look gives that did not wait for a slow server.
+var errConnecting = errors.New("the server is still starting; its tools come when it has answered")
+
 // session is one MCP session. It is used until it dies or somebody has doubts
 // about it, and closed when its last user has let go of it.
 type session struct {
@@ -21,6 +25,8 @@ type session struct {
 	sdk  *mcp.ClientSession
 	// gone is closed when the SDK has given the session up.
 	gone chan struct{}
+	// began is when it was connected.
+	began time.Time
 
 	// users, retired and closing are guarded by the Server's mutex.
 	users   int
@@ -70,6 +76,14 @@ func (se *session) dead() bool {
 	}
 }
 
+// epitaph says why a dead session died.
+func (se *session) epitaph() error {
+	if se.link.ended != nil && se.link.ended() {
+		return se.link.explain(0, nil, errSessionDied)
+	}
+	return errSessionDied
+}
+
 // protocol is the revision that was agreed upon.
 func (se *session) protocol() string {
 	if r := se.sdk.InitializeResult(); r != nil {
@@ -89,14 +103,24 @@ func (se *session) announces() bool {
 
 // acquire gives the current session, connecting if there is none. Whoever gets
 // one must release it. fresh says that it was connected for this.
-func (s *Server) acquire(ctx context.Context) (se *session, fresh bool, err error) {
+//
+// A call is somebody's decision and waits for as long as it takes. A look is
+// not worth that: it waits for the patience of the options, and not at all
+// while a server that failed is left in peace.
+func (s *Server) acquire(ctx context.Context, look bool) (se *session, fresh bool, err error) {
+	var patience <-chan time.Time
+	if look && s.opts.Patience > 0 {
+		timer := time.NewTimer(s.opts.Patience)
+		defer timer.Stop()
+		patience = timer.C
+	}
 	// A session may die between connecting and use; a server that does this
 	// again and again must not be followed for ever.
 	for range 3 {
 		if ctx.Err() != nil {
 			return nil, false, context.Cause(ctx)
 		}
-		se, c, err := s.currentOrConnecting()
+		se, c, err := s.currentOrConnecting(look)
 		if se != nil || err != nil {
 			return se, fresh, err
 		}
@@ -108,12 +132,14 @@ func (s *Server) acquire(ctx context.Context) (se *session, fresh bool, err erro
 			}
 		case <-ctx.Done():
 			return nil, false, context.Cause(ctx)
+		case <-patience:
+			return nil, false, errConnecting
 		}
 	}
 	return nil, true, errSessionDied
 }
 
-func (s *Server) currentOrConnecting() (*session, *connecting, error) {
+func (s *Server) currentOrConnecting(look bool) (*session, *connecting, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
@@ -123,7 +149,8 @@ func (s *Server) currentOrConnecting() (*session, *connecting, error) {
 		return nil, nil, s.opts.Fault
 	}
 	if s.current != nil && s.current.dead() {
-		s.state.Phase, s.state.Err = PhaseDown, errSessionDied
+		s.state.Phase, s.state.Err = PhaseDown, s.current.epitaph()
+		s.pause.died(s.now(), s.now().Sub(s.current.began))
 		s.retire(s.current)
 	}
 	if s.current != nil {
@@ -131,7 +158,13 @@ func (s *Server) currentOrConnecting() (*session, *connecting, error) {
 		return s.current, nil, nil
 	}
 	if s.connecting == nil {
-		s.connecting = &connecting{done: make(chan struct{})}
+		if left := s.pause.left(s.now()); look && left > 0 && s.state.Err != nil {
+			if left < time.Second {
+				return nil, nil, s.state.Err
+			}
+			return nil, nil, &failure{fmt.Sprintf("%v; it is tried again in %v", s.state.Err, left.Round(time.Second)), s.state.Err}
+		}
+		s.connecting = &connecting{began: s.now(), done: make(chan struct{})}
 		c := s.connecting
 		s.state.Phase = PhaseConnecting
 		s.work.Go(func() { s.connect(c) })

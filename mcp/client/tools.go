@@ -34,7 +34,7 @@ const maxListAge = time.Minute
 // own numbers, so that equal definitions are equal bytes.
 func (s *Server) Tools(ctx context.Context) (agent.ToolList, error) {
 	for again := false; ; again = true {
-		se, fresh, err := s.acquire(ctx)
+		se, fresh, err := s.acquire(ctx, true)
 		if err != nil {
 			return agent.ToolList{}, err
 		}

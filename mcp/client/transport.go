@@ -30,6 +30,8 @@ type link struct {
 	// onUnwatched is called, if the session sets it before connecting, when
 	// the server can no longer tell.
 	onUnwatched func()
+	// ended, if set, says that the server has ended.
+	ended func() bool
 	// explain turns an error of the SDK into words, with the help of the status
 	// and the error of the network that belong to it; without both, those of
 	// the link's newest request count.

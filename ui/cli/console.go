@@ -20,6 +20,9 @@ func runConsole(ctx context.Context, o options) error {
 	}
 	defer d.close()
 	defer d.listenBeside()()
+	if err := d.askToStart(); err != nil {
+		return err
+	}
 	if d.options.plain || !o.terminal() {
 		return d.runPlain(ctx)
 	}

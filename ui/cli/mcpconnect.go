@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"log/slog"
 	"maps"
 	"slices"
@@ -11,6 +10,13 @@ import (
 	"time"
 
 	"deskhand/mcp/client"
+)
+
+// A program may have to be fetched before it starts, and gets a moment to end in
+// order; both within what a person waits for.
+const (
+	programConnectTime = 30 * time.Second
+	programCloseTime   = 1500 * time.Millisecond
 )
 
 // connectors makes a client for every configured server; none connects yet.
@@ -34,7 +40,10 @@ func (d *desk) serverOptions(name string, c ServerConfig, logger *slog.Logger) c
 	switch {
 	case c.fault != nil:
 	case c.Command != "":
-		o.Fault = errors.New("servers that are started by a command are not supported yet; start it yourself and give its url")
+		o.Command = &client.Command{Path: c.Command, Args: c.Args, Dir: c.Cwd, Env: client.Environment(d.options.getenv, c.Env)}
+		o.Identity = c.written.commandLine()
+		o.Permit = func() error { return accepted(d.options.home, name, c) }
+		o.ConnectTimeout, o.CloseTimeout = programConnectTime, programCloseTime
 	case c.Embedded:
 		d.embedded = &embedded{home: d.options.home, wait: commandWait}
 		if !d.options.clock.IsZero() {
