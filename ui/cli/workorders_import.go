@@ -226,7 +226,8 @@ func (b *bar) show(done, total int64) {
 	if b.w == nil || total < barFrom {
 		return
 	}
-	if percent := int(done * 100 / total); percent != b.shown {
+	// The last percent is putting the new book in the old one's place.
+	if percent := int(done * 99 / total); percent != b.shown {
 		b.shown, b.drawn = percent, true
 		_, _ = fmt.Fprint(b.w, "\r"+b.model.ViewAs(float64(percent)/100)) // a bar that cannot be drawn stops nothing
 	}
