@@ -16,7 +16,11 @@ func (i messageItem) lines(c canvas) []string {
 		who = "You"
 	}
 	head := paint(c.styles.speaker, who) + paint(c.styles.faint, " "+c.clock.at(i.message.At))
-	return append([]string{"", head}, indented(safe(strings.TrimRight(i.message.Text, "\n "), prose), c.width)...)
+	text := strings.TrimRight(i.message.Text, "\n ")
+	if i.message.Role == agent.RoleUser {
+		return append([]string{"", head}, indented(safe(text, prose), c.width)...)
+	}
+	return append([]string{"", head}, markdownLines(text, c.width, c.styles)...)
 }
 
 // ledgerItem is the line under a turn's answer that comes from the records, so

@@ -34,6 +34,11 @@ var scenes = []struct {
 		p.untilText("18:00.")
 	}},
 	{"running", (*pilot).running},
+	{"markdown", func(p *pilot) {
+		p.model.script(says(listing))
+		p.send("who is out today")
+		p.untilText("or not")
+	}},
 	{"waiting", (*pilot).card},
 	{"expiring", func(p *pilot) {
 		p.expiresAfter = "30m"
