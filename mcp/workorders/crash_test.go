@@ -23,8 +23,12 @@ const (
 	envSweep = "DESKHAND_SWEEP" // "full": at every write of 10,000 calls
 )
 
-// TestMain lets the test binary be the victim of its own crash test.
+// TestMain lets the test binary be the victim of its own crash test, or the
+// fixture server of the conformance suite.
 func TestMain(m *testing.M) {
+	if token := os.Getenv(envFixtures); token != "" {
+		serveFixtures(token)
+	}
 	if path := os.Getenv(envBook); path != "" {
 		victim(path)
 	}
