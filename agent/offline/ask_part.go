@@ -88,6 +88,9 @@ func partChoice(label string, p part) choice {
 // askNeeded answers a wish that the technician's list contradicts.
 func askNeeded(r *request, w workOrder, s selection) answer {
 	text := "The technician's list for " + w.ID + " says something else than " + quoted(wordsOf(r), 60) + "."
+	if len(s.among) == 0 {
+		text = "There is no part " + quoted(wordsOf(r), 60) + " in the catalogue. The technician's list for " + w.ID + " is below."
+	}
 	if r.sku != "" {
 		text = "There is no part " + r.sku + " in the catalogue. The technician's list for " + w.ID + " is below."
 	}

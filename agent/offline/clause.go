@@ -104,7 +104,14 @@ func (t table) readLine(line string, now time.Time) []*clause {
 // readRequests reads a line, or a part of one, without a note in it.
 func (t table) readRequests(line string, now time.Time) []*clause {
 	var out []*clause
-	parts := splitClauses(splitWords(joinRanges(line)))
+	var parts [][]word
+	for _, words := range splitClauses(splitWords(joinRanges(line))) {
+		if orders := splitOrders(words); len(orders) > 1 {
+			parts = append(parts, orders...)
+		} else {
+			parts = append(parts, words)
+		}
+	}
 	if len(parts) > maxClauses {
 		return nil
 	}

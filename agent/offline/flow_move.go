@@ -87,7 +87,7 @@ func (t *turn) fillMove(r *request) {
 	if split >= 0 {
 		subject, target = c.words[:split], c.words[split:]
 		if before, after := timesIn(subject, t.now), timesIn(target, t.now); before.said() && after.said() {
-			r.when = after // "from thursday 9 to friday 8-10"
+			r.current, r.when = before, after // "from thursday 9 to friday 8-10"
 		}
 	}
 	name, possessive := meaning(subject)

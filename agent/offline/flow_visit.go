@@ -133,6 +133,13 @@ func isNamed(name, said string) bool {
 
 // oneVisit gives the only visit, or asks.
 func (t *turn) oneVisit(r *request, visits []visit, about, nothing string) (visit, *answer) {
+	if r.current.dayKnown() && len(visits) > 1 {
+		zone := t.now.Location()
+		visits = slices.DeleteFunc(slices.Clone(visits), func(v visit) bool {
+			start, ok := v.Start.instant()
+			return ok && !sameDay(start.In(zone), r.current.day)
+		})
+	}
 	switch len(visits) {
 	case 0:
 		a := say("There is no booked visit for " + about + ". " + nothing)
@@ -149,6 +156,12 @@ func (t *turn) oneVisit(r *request, visits []visit, about, nothing string) (visi
 		})
 	}
 	return visit{}, &answer{text: lines("Which visit do you mean?", q.numbered()), ask: q}
+}
+
+func sameDay(a, b time.Time) bool {
+	y, m, d := a.Date()
+	y2, m2, d2 := b.Date()
+	return y == y2 && m == m2 && d == d2
 }
 
 // visitLabel is a visit in a list of choices.

@@ -178,6 +178,17 @@ func readIntents() []*intent {
 	reading := []string{"at", "for", "to", "on", "of"}
 	return []*intent{
 		{
+			name: "people", run: runPeople, preps: []string{},
+			any: []string{
+				"skills of", "skills has", "what skills", "which skills", "skills does", "qualified", "certificate", "certificates", "list technicians", "list the technicians", "our technicians",
+				"show technicians", "which technicians", "who are our", "what can", "who is off", "whos off", "is off", "on holiday", "on leave", "off sick", "who is working", "whos working",
+			},
+			not: []string{"what can i", "what can you", "what can we", "free", "available", "turn off", "send", "part", "parts"},
+			fits: func(c *clause) bool {
+				return !namesJob(c) && len(c.ids.orders) == 0 && len(c.ids.skus) == 0
+			},
+		},
+		{
 			name: "help", run: runHelp,
 			starts: []string{"help", "what can you do", "what can i ask", "what can i say", "commands", "how does this work"},
 		},

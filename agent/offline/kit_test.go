@@ -31,7 +31,7 @@ func allTools(prefix string) []agent.ModelTool {
 	var out []agent.ModelTool
 	for _, name := range []string{
 		toolLookup, toolSearchJobs, toolAvailability, toolSchedule, toolSearchParts, toolQuote, toolOrder, toolPartOrders,
-		toolAgenda, toolMove, toolCancelVisit, toolCancelOrder, toolNote,
+		toolAgenda, toolMove, toolCancelVisit, toolCancelOrder, toolNote, toolTechnicians,
 	} {
 		out = append(out, agent.ModelTool{Name: prefix + name, InputSchema: json.RawMessage(`{"type":"object"}`)})
 	}

@@ -30,6 +30,8 @@ type request struct {
 	// visit and order are records that shall change; holder is who has the
 	// visit now; reason is why, and note what shall be written down.
 	visit, order, holder, reason, note string
+	// current is when the visit is now, where the line says that too.
+	current when
 	// asks says that the line asks whether something is possible; sure that the
 	// answer was yes.
 	asks, sure bool

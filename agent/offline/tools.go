@@ -21,6 +21,7 @@ const (
 	toolCancelVisit  = "cancel_visit"
 	toolCancelOrder  = "cancel_part_order"
 	toolNote         = "add_note"
+	toolTechnicians  = "list_technicians"
 )
 
 // writes are the tools that change something.

@@ -70,7 +70,7 @@ func newRoot(o *options) *cobra.Command {
 	})
 	root.AddCommand(
 		newAsk(o), newApprovals(o), newApprove(o), newDeny(o), newSettle(o), newContinue(o), newAbort(o),
-		newConversations(o), newShow(o), newAudit(o), newDeskExport(o), newDeskServe(o), newCallerToken(o), newWorkOrders(o), newConfig(o), newDoctor(o), newServers(o),
+		newConversations(o), newShow(o), newAudit(o), newDeskExport(o), newDeskServe(o), newCallerToken(o), newEval(o), newWorkOrders(o), newConfig(o), newDoctor(o), newServers(o),
 	)
 	root.SetHelpCommand(newHelp())
 	wordHelp(root)

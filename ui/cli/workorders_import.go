@@ -5,15 +5,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"text/tabwriter"
 	"time"
 
-	"github.com/charmbracelet/bubbles/progress"
-	"github.com/mattn/go-isatty"
 	"github.com/spf13/cobra"
 
 	"deskhand/mcp/workorders"
@@ -92,7 +89,7 @@ func importBook(ctx context.Context, o *options, f importFlags, paths []string) 
 	if f.company.Timezone == "" {
 		f.company.Timezone = machineZone(o.getenv)
 	}
-	bar := o.progressBar()
+	bar := o.progressBar(barFrom)
 	counts, err := book.Import(ctx, workorders.ImportOptions{
 		Paths: paths, DryRun: f.dryRun, Add: add, Company: f.company, Progress: bar.show,
 	})
@@ -202,40 +199,5 @@ func machineZone(getenv func(string) string) string {
 	return "UTC"
 }
 
-// A bar shows a person how far a long import is. The zero value shows nothing.
-type bar struct {
-	w     io.Writer
-	model progress.Model
-	shown int // percent
-	drawn bool
-}
-
-// barFrom is the size from which an import takes long enough to watch.
+// barFrom is the size, in bytes, from which an import takes long enough to watch.
 const barFrom = 4 << 20
-
-// progressBar is for standard error, if a person looks at it.
-func (o *options) progressBar() *bar {
-	f, ok := o.err.(*os.File)
-	if !ok || !isatty.IsTerminal(f.Fd()) {
-		return &bar{}
-	}
-	return &bar{w: f, model: progress.New(progress.WithWidth(40)), shown: -1}
-}
-
-func (b *bar) show(done, total int64) {
-	if b.w == nil || total < barFrom {
-		return
-	}
-	// The last percent is putting the new book in the old one's place.
-	if percent := int(done * 99 / total); percent != b.shown {
-		b.shown, b.drawn = percent, true
-		_, _ = fmt.Fprint(b.w, "\r"+b.model.ViewAs(float64(percent)/100)) // a bar that cannot be drawn stops nothing
-	}
-}
-
-// done takes the bar away.
-func (b *bar) done() {
-	if b.drawn {
-		_, _ = fmt.Fprint(b.w, "\r\x1b[K")
-	}
-}
