@@ -119,7 +119,7 @@ func fitsWords(r *request, w workOrder, text string, p *part) bool {
 		own++
 	}
 	partWords, jobWords := textWords(text), textWords(jobContext(w))
-	for _, word := range r.words {
+	for _, word := range unhyphenated(r.words) {
 		switch {
 		case slices.ContainsFunc(partWords, func(h string) bool { return alike(h, word) }):
 			own++
@@ -167,6 +167,16 @@ func partsOf(needed []neededPart, hits []part) []part {
 			p.Name = clean(n.Text, 100)
 		}
 		out = append(out, p)
+	}
+	return out
+}
+
+// unhyphenated parts words as the words of a part's name are parted: "v-belt" is
+// "v" and "belt".
+func unhyphenated(words []string) []string {
+	var out []string
+	for _, w := range words {
+		out = append(out, strings.FieldsFunc(w, func(r rune) bool { return r == '-' || r == '/' })...)
 	}
 	return out
 }

@@ -134,6 +134,12 @@ func (t table) readClause(words []word, now time.Time) *clause {
 	ordering := startsWith(words, c.open, orderVerbs)
 	c.quantity = readNumbers(words, &c.ids, ordering)
 	c.intent = t.find(c)
+	if c.intent == nil && len(words)-c.open > 2 {
+		if verb, ok := respelled(words[c.open].text); ok {
+			words[c.open].text = verb
+			c.intent = t.find(c)
+		}
+	}
 	if c.intent == nil {
 		c.intent, c.terse = t.shape(c)
 	}

@@ -88,6 +88,7 @@ func (t *turn) fillMove(r *request) {
 		subject, target = c.words[:split], c.words[split:]
 		if before, after := timesIn(subject, t.now), timesIn(target, t.now); before.said() && after.said() {
 			r.current, r.when = before, after // "from thursday 9 to friday 8-10"
+			target = slices.DeleteFunc(slices.Clone(target), func(w word) bool { _, day := weekdays[w.text]; return day })
 		}
 	}
 	name, possessive := meaning(subject)

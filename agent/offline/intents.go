@@ -77,6 +77,18 @@ func writeIntents() []*intent {
 			fits: func(c *clause) bool { return c.words[len(c.words)-1].text == "ordered" },
 		},
 		{
+			name: "order", run: runOrder, write: "ordered", many: true, context: true, preps: []string{"for", "at", "to"},
+			starts: []string{"we need", "i need", "need", "please get"}, also: []string{"ordered", "on order"},
+			not: []string{"was ordered", "were ordered", "been ordered", "we ordered", "is ordered", "to know"},
+		},
+		{
+			name: "order", run: runOrder, write: "ordered", many: true, context: true, preps: []string{"for", "at", "to"},
+			starts: []string{"get me", "get us"},
+			not: append([]string{"status", "price", "prices", "list", "note", "notes", "details", "schedule", "agenda", "availability", "info", "number", "address", "update", "overview"},
+				anyoneWords...),
+			fits: func(c *clause) bool { return namesJob(c) && !c.when.said() },
+		},
+		{
 			name: "book", run: runBooking, write: "booked", context: true, preps: []string{"at", "for", "to", "on"},
 			starts: []string{"get"}, also: []string{"to do", "to go", "to look", "on"}, not: []string{"get me", "get us"},
 			fits: func(c *clause) bool { return c.when.said() && namesJob(c) },
@@ -166,7 +178,7 @@ func refusedIntents() []*intent {
 				"when is", "whens", "whereabouts", "where is", "wheres", "doing", "whats on", "what visits", "which visits", "visits today", "visits tomorrow", "day look",
 				"route", "schedule", "got on", "overview", "briefing", "todays visits", "tomorrows visits", "is everyone", "is everybody",
 			},
-			not: []string{"due", "hold", "part", "parts", "order", "orders", "delivery", "stock", "overdue", "unassigned", "in stock", "the price"},
+			not: []string{"due", "progress", "hold", "part", "parts", "order", "orders", "delivery", "stock", "overdue", "unassigned", "in stock", "the price"},
 			fits: func(c *clause) bool {
 				return !namesJob(c) && len(c.ids.orders) == 0 && len(c.ids.skus) == 0 && len(c.measures) == 0
 			},
@@ -208,11 +220,11 @@ func readIntents() []*intent {
 			},
 		},
 		{
-			name: "price", run: runPrice, preps: []string{"at"}, not: slices.Concat(anyoneWords, []string{"tech", "technician"}),
+			name: "price", run: runPrice, preps: []string{"at"}, not: slices.Concat(anyoneWords, []string{"tech", "technician", "in progress", "on hold"}),
 			starts: []string{"i need a", "i need an", "i need the", "we need a", "we need an", "we need the", "looking for"},
 			any: []string{
 				"price", "prices", "cost", "costs", "how much", "do we have", "have we got", "do we stock", "in stock", "stock", "what fits", "which fits",
-				"what part", "which part", "compare", "difference between", "replacement", "replacements", "replace", "substitute", "substitutes", "alternative", "alternatives",
+				"what part", "which part", "compare", "difference between", "replacement", "replacements", "replace", "substitute", "substitutes", "alternative", "alternatives", "still made", "still sold", "discontinued",
 				"instead of", "fits", "find part", "search part", "search parts", "find parts", "look up part", "how many", "quote",
 			},
 		},
