@@ -51,11 +51,15 @@ func (b *Book) company() companyInfo {
 	return info
 }
 
-func (s *Server) addCompany(m *mcp.Server) {
-	m.AddResource(&mcp.Resource{
+func companyResource() *mcp.Resource {
+	return &mcp.Resource{
 		URI: companyURI, Name: "company", Title: "Company", MIMEType: "application/json",
 		Description: "The company: time zone, currency, current time, desk users with their approval limits, named windows.",
-	}, func(context.Context, *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
+	}
+}
+
+func (s *Server) addCompany(m *mcp.Server) {
+	m.AddResource(companyResource(), func(context.Context, *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
 		text, err := plainJSON(s.book.company())
 		if err != nil {
 			return nil, err

@@ -117,13 +117,7 @@ func NewServer(book *Book, o ServerOptions) *Server {
 }
 
 func (s *Server) newMCP() *mcp.Server {
-	m := mcp.NewServer(
-		&mcp.Implementation{Name: "work-orders", Title: "Work orders", Version: s.opt.Version},
-		&mcp.ServerOptions{
-			Instructions: instructions,
-			Logger:       s.log,
-			Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}, Resources: &mcp.ResourceCapabilities{}},
-		})
+	m := emptyMCP(s.opt.Version, s.log)
 	for _, t := range tools() {
 		if err := t.register(m, s.book, s.log, s.opt.progressEvery); err != nil {
 			panic("workorders: " + err.Error()) // a mistake in the source
@@ -132,6 +126,17 @@ func (s *Server) newMCP() *mcp.Server {
 	s.addCompany(m)
 	m.AddReceivingMiddleware(s.contain)
 	return m
+}
+
+// emptyMCP is an MCP server of our name, without tools.
+func emptyMCP(version string, log *slog.Logger) *mcp.Server {
+	return mcp.NewServer(
+		&mcp.Implementation{Name: "work-orders", Title: "Work orders", Version: version},
+		&mcp.ServerOptions{
+			Instructions: instructions,
+			Logger:       log,
+			Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}, Resources: &mcp.ResourceCapabilities{}},
+		})
 }
 
 const instructions = "Work orders, visits and part orders of a field-service company. " +

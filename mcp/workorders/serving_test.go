@@ -349,3 +349,46 @@ func TestProgressOfALongCall(t *testing.T) {
 		t.Errorf("a cancelled search: %v", err)
 	}
 }
+
+// TestStdioOfAHeldBook: where another process has the book, a client that
+// started its own server works with that one's book, under its own user.
+func TestStdioOfAHeldBook(t *testing.T) {
+	t.Parallel()
+	b := openBook(t)
+	holder := Holder{Endpoint: serve(t, b), Token: testToken}
+	for era, protocol := range eras {
+		toServer, fromClient := io.Pipe()
+		toClient, fromServer := io.Pipe()
+		ended := make(chan error, 1)
+		go func() { ended <- holder.ServeStdio(t.Context(), toServer, fromServer) }()
+		c := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, &mcp.ClientOptions{Capabilities: &mcp.ClientCapabilities{}})
+		s, err := c.Connect(t.Context(), &mcp.IOTransport{Reader: toClient, Writer: fromClient}, &mcp.ClientSessionOptions{ProtocolVersion: protocol})
+		if err != nil {
+			t.Fatal(err)
+		}
+		listed, err := s.ListTools(t.Context(), nil)
+		if err != nil || len(listed.Tools) != len(tools()) {
+			t.Fatalf("%s: %v %v", era, listed, err)
+		}
+		call(t, s, "U-02", "add_note", args{"work_order_id": "1044", "text": "from the " + era + " client"})
+		if code := call(t, s, "", "lookup_work_order", args{}).code(t); code != "invalid_arguments" {
+			t.Errorf("%s: code %q", era, code)
+		}
+		if company, err := s.ReadResource(t.Context(), &mcp.ReadResourceParams{URI: companyURI}); err != nil || !strings.Contains(company.Contents[0].Text, b.ID()) {
+			t.Errorf("%s: company %v %v", era, company, err)
+		}
+		_ = s.Close()
+		if err := <-ended; err != nil {
+			t.Errorf("%s: it ended with %v", era, err)
+		}
+		notes := b.state.Load().workOrders.get("WO-1044").Notes
+		if n := notes[len(notes)-1]; n.Text != "from the "+era+" client" || n.UserID != "U-02" {
+			t.Errorf("%s: note %+v", era, n)
+		}
+	}
+	lost := Holder{Endpoint: "http://127.0.0.1:1/mcp", Token: testToken}
+	in, out := io.Pipe()
+	if err := lost.ServeStdio(t.Context(), in, out); err == nil || !strings.Contains(err.Error(), "reach whoever has the book") {
+		t.Errorf("nobody is there: %v", err)
+	}
+}

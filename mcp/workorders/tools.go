@@ -211,6 +211,18 @@ func tools() []tool {
 	}
 }
 
+// definition is what clients see of the tool.
+func (t tool) definition() *mcp.Tool {
+	return &mcp.Tool{
+		Name: t.name, Title: t.title, Description: t.description, Meta: t.meta,
+		InputSchema: t.input, OutputSchema: t.output,
+		Annotations: &mcp.ToolAnnotations{
+			Title: t.title, ReadOnlyHint: t.hints.readOnly, DestructiveHint: ptr(t.hints.destructive),
+			IdempotentHint: t.hints.idempotent, OpenWorldHint: ptr(t.hints.openWorld),
+		},
+	}
+}
+
 // register adds the tool to an MCP server.
 func (t tool) register(s *mcp.Server, b *Book, log *slog.Logger, every time.Duration) error {
 	check, err := t.input.Resolve(&jsonschema.ResolveOptions{ValidateDefaults: true})
@@ -220,14 +232,7 @@ func (t tool) register(s *mcp.Server, b *Book, log *slog.Logger, every time.Dura
 	if _, err := t.output.Resolve(nil); err != nil {
 		return fmt.Errorf("tool %s: output schema: %w", t.name, err)
 	}
-	s.AddTool(&mcp.Tool{
-		Name: t.name, Title: t.title, Description: t.description, Meta: t.meta,
-		InputSchema: t.input, OutputSchema: t.output,
-		Annotations: &mcp.ToolAnnotations{
-			Title: t.title, ReadOnlyHint: t.hints.readOnly, DestructiveHint: ptr(t.hints.destructive),
-			IdempotentHint: t.hints.idempotent, OpenWorldHint: ptr(t.hints.openWorld),
-		},
-	}, func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+	s.AddTool(t.definition(), func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		started := time.Now()
 		c := callerOf(req.Params.Meta)
 		var ans answer

@@ -99,8 +99,8 @@ func newServe(o *options) *cobra.Command {
 		Long: "Serve the book to any MCP client over Streamable HTTP until a signal ends it. It listens on loopback\n" +
 			"unless --addr says otherwise, and every request needs the token (see deskhand workorders token). A console\n" +
 			"of the same home that finds the book served uses this server.\n\n" +
-			"With --stdio it speaks to the client that started it over standard input and output, and ends with it; the\n" +
-			"console and the commands of the same home can use the book meanwhile.",
+			"With --stdio it speaks to the client that started it over standard input and output, and ends with it. If a\n" +
+			"console or another server has the book, that one does the work.",
 		Example: `  deskhand workorders serve
   deskhand --home /srv/book workorders serve --addr 127.0.0.1:7420
   deskhand workorders serve --stdio`,
@@ -177,6 +177,13 @@ func serveStdio(ctx context.Context, o *options) error {
 		return errors.New("--stdio needs a real standard output")
 	}
 	book, server, err := o.startBook("127.0.0.1:0", false)
+	if errors.Is(err, workorders.ErrHeld) {
+		holder, addrErr := o.holder()
+		if addrErr != nil {
+			return errors.Join(err, addrErr)
+		}
+		return holder.ServeStdio(ctx, o.in, out)
+	}
 	if err != nil {
 		return err
 	}

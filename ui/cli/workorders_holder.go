@@ -14,17 +14,12 @@ import (
 func (o *options) withBook(ctx context.Context, own func(*workorders.Book) error, ask func(context.Context, workorders.Holder) error) error {
 	book, err := workorders.Open(filepath.Join(o.home, bookFile), o.bookOptions(pollEvery))
 	if errors.Is(err, workorders.ErrHeld) {
-		addr, addrErr := workorders.ReadAddr(filepath.Join(o.home, addrFile))
-		if addrErr == nil {
-			token, err := o.bookToken()
-			if err != nil {
-				return err
-			}
-			people, err := peopleToken(o.home)
-			if err != nil {
-				return err
-			}
-			return ask(ctx, workorders.Holder{Endpoint: addr.URL, Token: token, PeopleToken: people})
+		holder, holderErr := o.holder()
+		if holderErr == nil {
+			return ask(ctx, holder)
+		}
+		if !errors.Is(holderErr, workorders.ErrNoServer) {
+			return holderErr
 		}
 		book, err = workorders.Open(filepath.Join(o.home, bookFile), o.bookOptions(commandWait))
 	}
@@ -32,4 +27,19 @@ func (o *options) withBook(ctx context.Context, own func(*workorders.Book) error
 		return bookError(o.home, err)
 	}
 	return errors.Join(own(book), book.Close())
+}
+
+// holder is whoever has the book, if it serves it: else the error is
+// [workorders.ErrNoServer].
+func (o *options) holder() (workorders.Holder, error) {
+	addr, err := workorders.ReadAddr(filepath.Join(o.home, addrFile))
+	if err != nil {
+		return workorders.Holder{}, err
+	}
+	token, err := o.bookToken()
+	if err != nil {
+		return workorders.Holder{}, err
+	}
+	people, err := peopleToken(o.home)
+	return workorders.Holder{Endpoint: addr.URL, Token: token, PeopleToken: people}, err
 }
