@@ -17,7 +17,10 @@ const legacyProtocol = "2025-11-25"
 type connecting struct {
 	began time.Time
 	done  chan struct{}
-	err   error
+	// slow says that the patience of a look has run out; the Server's mutex
+	// guards it.
+	slow bool
+	err  error
 }
 
 // connect runs one connect for all who wait for it. It does not depend on any

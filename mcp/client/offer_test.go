@@ -54,3 +54,48 @@ func TestAnswered(t *testing.T) {
 		t.Errorf("a server that is down answered: %v", err)
 	}
 }
+
+// A server that is there but whose tools cannot be listed is degraded, until
+// they can.
+func TestDegraded(t *testing.T) {
+	p := newPeer(t)
+	p.list = func(w http.ResponseWriter, id, _ string) { answerWith(w, id, `{"tools":[{"name":"order"}]}`) }
+	s := connectTo(t, p.url())
+	if err := s.Check(t.Context()); err == nil {
+		t.Fatal("no error")
+	}
+	if st := s.State(); st.Phase != PhaseDegraded || !strings.Contains(st.Err.Error(), "the tool order: inputSchema") {
+		t.Errorf("state %+v", st)
+	}
+	p.mu.Lock()
+	p.list = nil
+	p.mu.Unlock()
+	if err := s.Check(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if st := s.State(); st.Phase != PhaseReady || st.Err != nil {
+		t.Errorf("state %+v", st)
+	}
+}
+
+// A look waits for a slow server once and not again; its tools are there as soon
+// as it has answered.
+func TestPatience(t *testing.T) {
+	p := newPeer(t)
+	answer := make(chan struct{})
+	p.first = func(http.ResponseWriter, *http.Request) bool { <-answer; return false }
+	s := connectTo(t, p.url(), func(o *Options) { o.Patience, o.ConnectTimeout = short, patient })
+	for range 3 {
+		if _, err := s.Tools(t.Context()); !errors.Is(err, errConnecting) {
+			t.Fatalf("error %v", err)
+		}
+	}
+	if st := s.State(); st.Phase != PhaseConnecting {
+		t.Errorf("state %+v", st)
+	}
+	close(answer)
+	eventually(t, "the server is ready", func() bool { return s.State().Phase == PhaseReady })
+	if list, err := s.Tools(t.Context()); err != nil || len(list.Tools) != 1 {
+		t.Errorf("tools %v, %v", list.Tools, err)
+	}
+}

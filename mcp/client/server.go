@@ -87,6 +87,8 @@ const (
 	PhaseConnecting Phase = "connecting"
 	// PhaseReady: there is a session.
 	PhaseReady Phase = "ready"
+	// PhaseDegraded: there is a session, but the tools cannot be listed.
+	PhaseDegraded Phase = "degraded"
 	// PhaseDown: the last connect failed, or the session died.
 	PhaseDown Phase = "down"
 )
@@ -94,7 +96,8 @@ const (
 // State is what is known about the server without asking it.
 type State struct {
 	Phase Phase
-	// Err is the last error, nil when ready.
+	// Err is the last error, nil when ready; when degraded, why the tools cannot
+	// be listed.
 	Err error
 	// Identity, Protocol, ServerName and ServerVersion are those of the newest
 	// session. The last two are the server's own words, for display only.
@@ -128,6 +131,8 @@ type Server struct {
 	connecting *connecting           // nil unless a connect runs
 	state      State
 	pause      pause
+	// unlisted is why the tools could not be listed last; nil if they were.
+	unlisted error
 	// legacy says that the server does not answer to the probe for the modern
 	// protocol, so that it is not probed again.
 	legacy bool
@@ -192,6 +197,8 @@ func (s *Server) State() State {
 		st.Phase = PhaseIdle
 	case s.current != nil && s.current.dead():
 		st.Phase, st.Err = PhaseDown, s.current.epitaph()
+	case s.current != nil && s.unlisted != nil:
+		st.Phase, st.Err = PhaseDegraded, s.unlisted
 	}
 	return st
 }

@@ -133,6 +133,9 @@ func (s *Server) acquire(ctx context.Context, look bool) (se *session, fresh boo
 		case <-ctx.Done():
 			return nil, false, context.Cause(ctx)
 		case <-patience:
+			s.mu.Lock()
+			c.slow = true
+			s.mu.Unlock()
 			return nil, false, errConnecting
 		}
 	}
@@ -168,6 +171,9 @@ func (s *Server) currentOrConnecting(look bool) (*session, *connecting, error) {
 		c := s.connecting
 		s.state.Phase = PhaseConnecting
 		s.work.Go(func() { s.connect(c) })
+	}
+	if look && s.connecting.slow {
+		return nil, nil, errConnecting // somebody has waited for this already
 	}
 	return nil, s.connecting, nil
 }

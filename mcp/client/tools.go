@@ -33,12 +33,29 @@ const maxListAge = time.Minute
 // Schemas and annotations are compact JSON with sorted keys and the server's
 // own numbers, so that equal definitions are equal bytes.
 func (s *Server) Tools(ctx context.Context) (agent.ToolList, error) {
+	return s.lookAtTools(ctx, true)
+}
+
+// Check connects and lists the tools for somebody who wants to know how the
+// server is: it waits for as long as that takes, and tries a server that is
+// left in peace.
+func (s *Server) Check(ctx context.Context) error {
+	_, err := s.lookAtTools(ctx, false)
+	return err
+}
+
+func (s *Server) lookAtTools(ctx context.Context, look bool) (agent.ToolList, error) {
 	for again := false; ; again = true {
-		se, fresh, err := s.acquire(ctx, true)
+		se, fresh, err := s.acquire(ctx, look)
 		if err != nil {
 			return agent.ToolList{}, err
 		}
 		list, drop, err := s.list(ctx, se)
+		if ctx.Err() == nil {
+			s.mu.Lock()
+			s.unlisted = err
+			s.mu.Unlock()
+		}
 		s.release(se, drop)
 		if err == nil || !drop || fresh || again || ctx.Err() != nil {
 			return list, err

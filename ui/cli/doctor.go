@@ -92,6 +92,7 @@ type diagnosis struct {
 type toolRow struct {
 	Alias  string              `json:"alias"`
 	Tool   agent.QualifiedName `json:"tool"`
+	Server string              `json:"server"`
 	Policy agent.DecisionKind  `json:"policy"`
 }
 
@@ -146,12 +147,13 @@ func (d *desk) diagnose(ctx context.Context) (diagnosis, error) {
 	for _, b := range bad {
 		found.Damaged = append(found.Damaged, b.Error())
 	}
+	d.checkServers(ctx)
 	tools, err := d.engine.Tools(ctx)
 	if err != nil {
 		return found, err
 	}
 	for _, e := range tools.Entries() {
-		found.Tools = append(found.Tools, toolRow{Alias: e.Alias, Tool: e.Name, Policy: d.engine.DefaultVerdict(e)})
+		found.Tools = append(found.Tools, toolRow{Alias: e.Alias, Tool: e.Name, Server: e.Name.Server(), Policy: d.engine.DefaultVerdict(e)})
 	}
 	found.Servers = d.serverRows()
 	if d.skills != nil {
@@ -169,7 +171,7 @@ func (f diagnosis) print(w io.Writer) error {
 	fmt.Fprintf(&text, "Home     %s\nConfig   %s\nStore    %s\nModel    %s\nCompany  %s\nUser     %s\nClock    %s\nWaiting  %d\n",
 		f.Home, f.Config, f.Store, f.Model, visible(f.Company), visible(f.User), f.Clock, f.Waiting)
 	for _, s := range f.Servers {
-		fmt.Fprintf(&text, "\nServer %s: %s  %s\n", s.Name, s.State, visible(s.Detail))
+		text.WriteString("\n" + s.heading())
 		for _, t := range f.Tools {
 			if t.Tool.Server() == s.Name {
 				fmt.Fprintf(&text, "  %-24s %-36s %s\n", t.Alias, t.Tool, t.Policy)

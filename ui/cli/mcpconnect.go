@@ -12,6 +12,10 @@ import (
 	"deskhand/mcp/client"
 )
 
+// serverPatience is how long a request to the model waits for a server that
+// does not answer; its last known tools stand in meanwhile.
+const serverPatience = 2 * time.Second
+
 // A program may have to be fetched before it starts, and gets a moment to end in
 // order; both within what a person waits for.
 const (
@@ -36,6 +40,9 @@ func (d *desk) serverOptions(name string, c ServerConfig, logger *slog.Logger) c
 	o := client.Options{Name: name, Logger: logger, Fault: c.fault, CallTimeout: time.Duration(c.Timeout)}
 	if len(c.Tools.Allow)+len(c.Tools.Deny) > 0 {
 		o.Offers = c.Tools.offers
+	}
+	if !c.Embedded {
+		o.Patience = serverPatience
 	}
 	switch {
 	case c.fault != nil:

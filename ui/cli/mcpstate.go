@@ -1,8 +1,12 @@
 package cli
 
 import (
+	"context"
+	"fmt"
 	"maps"
 	"slices"
+	"strings"
+	"sync"
 
 	"deskhand/mcp/client"
 )
@@ -12,6 +16,29 @@ type serverRow struct {
 	Name   string `json:"name"`
 	State  string `json:"state"`
 	Detail string `json:"detail,omitempty"`
+	// Protocol is the revision that was agreed upon, Software what the server
+	// says that it is.
+	Protocol string `json:"protocol,omitempty"`
+	Software string `json:"software,omitempty"`
+}
+
+// heading is the server's line for people.
+func (r serverRow) heading() string {
+	line := fmt.Sprintf("Server %s: %s  %s", visible(r.Name), r.State, visible(r.Detail))
+	if r.Protocol != "" {
+		line += fmt.Sprintf("  (%s, MCP %s)", visible(r.Software), r.Protocol)
+	}
+	return line + "\n"
+}
+
+// checkServers connects to every server and lists its tools, all at once. What
+// came of it is in their states.
+func (d *desk) checkServers(ctx context.Context) {
+	var wait sync.WaitGroup
+	for _, s := range d.servers {
+		wait.Go(func() { _ = s.Check(ctx) })
+	}
+	wait.Wait()
 }
 
 // serverDisabled is the state of a server that the configuration switches off.
@@ -28,7 +55,7 @@ func (d *desk) serverRows() []serverRow {
 			rows = append(rows, serverRow{Name: name, State: serverDisabled})
 		case i >= 0:
 			state := d.servers[i].State()
-			row := serverRow{Name: name, State: string(state.Phase), Detail: state.Identity}
+			row := serverRow{Name: name, State: string(state.Phase), Detail: state.Identity, Protocol: state.Protocol, Software: strings.TrimSpace(state.ServerName + " " + state.ServerVersion)}
 			if state.Err != nil {
 				row.Detail = state.Err.Error()
 			}
