@@ -133,6 +133,11 @@ func (m *Model) cardKey(k tea.KeyMsg) tea.Cmd {
 		m.hint("Enter decides nothing. " + m.offer(focused.card))
 	case "v":
 		m.panel = viewAll(focused.card)
+		return m.desk.readHistory(m.panel, focused.card.call)
+	case "y":
+		return m.copyText("the card", focused.card.logicalText(m.list.canvas))
+	case "Y":
+		return m.copyText("the id", focused.card.call.Name())
 	default:
 		return m.letter(k, focused.card)
 	}

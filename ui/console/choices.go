@@ -1,7 +1,6 @@
 package console
 
 import (
-	"context"
 	"strings"
 
 	"deskhand/agent"
@@ -130,43 +129,6 @@ func (m *Model) goBack() tea.Cmd {
 	id := m.back[last]
 	m.back = m.back[:last]
 	return m.switchTo(id, "")
-}
-
-// command runs a line that begins with a slash.
-func (m *Model) command(line string) tea.Cmd {
-	name, _, _ := strings.Cut(strings.TrimPrefix(line, "/"), " ")
-	e, id := m.desk.engine, m.open.id
-	done := func(cmd tea.Cmd) tea.Cmd {
-		m.history.keep(line)
-		m.composer.set("")
-		m.notice, m.choice = notice{}, false
-		return cmd
-	}
-	switch name {
-	case "help", "?":
-		m.panel = helpPanel()
-		return done(nil)
-	case "connect":
-		m.panel = m.connectPanel()
-		return done(nil)
-	case "new":
-		done(nil)
-		m.back = append(m.back, id)
-		return m.switchTo(e.NewConversation(), "")
-	case "approvals":
-		return done(m.nextWaiting())
-	case "conversations":
-		return done(m.desk.listConversations())
-	case "abort":
-		return done(m.desk.turnVerb("abort", func(ctx context.Context) (agent.Report, error) { return e.Abort(ctx, id) }))
-	case "continue":
-		return done(m.desk.turnVerb("continue", func(ctx context.Context) (agent.Report, error) { return e.Continue(ctx, id) }))
-	case "quit", "exit":
-		done(nil)
-		return m.leave()
-	}
-	m.say("There is no command /" + safeLine(name, prose) + ". /help lists them.")
-	return nil
 }
 
 // nextWaiting goes to the next card of the desk, in whatever conversation.

@@ -144,11 +144,17 @@ func (m *Model) composerKey(k tea.KeyMsg) tea.Cmd {
 	case "alt+enter", "ctrl+j":
 		m.composer.insert("\n")
 	case "tab":
-		if !empty {
+		switch {
+		case strings.HasPrefix(m.composer.text, "/"):
+			m.complete()
+			return nil
+		case !empty:
 			m.hint("Ctrl+G goes to the card.")
 			return nil
 		}
 		return m.enterCards()
+	case "alt+e":
+		return m.editElsewhere()
 	case "ctrl+g":
 		return m.enterCards()
 	case "ctrl+b":

@@ -183,6 +183,7 @@ type pilot struct {
 	facts  chan tea.Msg
 	clock  time.Duration
 	bells  atomic.Int32
+	notes  atomic.Int32
 	quit   bool
 	now    time.Time
 	ctx    context.Context
@@ -250,7 +251,12 @@ func (p *pilot) start(owner agent.OwnerID, width, height int) {
 		ConfigPath:  "/home/desk/.config/deskhand/deskhand.json",
 		ConfigBlock: "{\n  \"mcpServers\": {}\n}",
 	})
-	p.m.bell = func() { p.bells.Add(1) }
+	p.m.attend = func(away bool) {
+		p.bells.Add(1)
+		if away {
+			p.notes.Add(1)
+		}
+	}
 	p.quit = false
 	p.clock = time.Hour
 	p.m.Update(tea.WindowSizeMsg{Width: width, Height: height})

@@ -122,8 +122,8 @@ func (m *Model) ring() tea.Cmd {
 	if !fresh {
 		return nil
 	}
-	bell := m.bell
-	return func() tea.Msg { bell(); return nil }
+	attend, away := m.attend, m.guard.blurred
+	return func() tea.Msg { attend(away); return nil }
 }
 
 // takeQueueBack brings queued messages back when their turn stopped.

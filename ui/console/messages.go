@@ -81,6 +81,34 @@ type (
 		err   error
 	}
 
+	// foundMsg brings what a search found.
+	foundMsg struct {
+		words string
+		hits  []hit
+		more  bool
+		err   error
+	}
+
+	// auditedMsg brings the history of a card whose details are shown.
+	auditedMsg struct {
+		panel *panel
+		lines []agent.AuditLine
+		err   error
+	}
+
+	// toldMsg is a sentence that a command brought back; grave if it failed.
+	toldMsg struct {
+		text  string
+		grave bool
+	}
+
+	// editedMsg brings the composer's text back from an editor.
+	editedMsg struct {
+		conversation agent.ConversationID
+		text         string
+		err          error
+	}
+
 	draftDueMsg   struct{}
 	draftSavedMsg struct{ err error }
 	tickedMsg     struct{ generation int }

@@ -33,7 +33,10 @@ type Model struct {
 	waiting []agent.ApprovalReport
 	// rung are the cards that the bell was rung for.
 	rung map[string]bool
-	bell func()
+	// attend calls the dispatcher: with the bell, and with a message of the
+	// terminal's where its window is not in front.
+	attend func(away bool)
+	titled string
 
 	keys keyMap
 	// focus is the call whose card has the keyboard; empty: the composer has it.
@@ -55,6 +58,8 @@ type Model struct {
 	starting       bool
 
 	ticks ticks
+	// clipboard puts text where it can be pasted from, and says where that is.
+	clipboard func(text string) string
 
 	screen string // the drawn screen
 	// drawnHeight is how high the list was in the drawn screen.
@@ -88,9 +93,11 @@ func New(ctx context.Context, o Options) *Model {
 		guard:   guard{now: o.Quiet},
 		keys:    newKeyMap(),
 		rung:    map[string]bool{},
-		bell:    func() {},
-		out:     map[string]string{},
-		pinned:  o.Notices,
+		attend:  func(bool) {},
+
+		clipboard: func(string) string { return "There is no clipboard here." },
+		out:       map[string]string{},
+		pinned:    o.Notices,
 	}
 	m.changes = o.Engine.Watch(ctx)
 	m.restore()
@@ -148,7 +155,7 @@ func (m *Model) Init() tea.Cmd {
 // Update implements tea.Model.
 func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	cmd := m.handle(msg)
-	cmd = tea.Batch(cmd, m.keepDraft(), m.pageOlder())
+	cmd = tea.Batch(cmd, m.keepDraft(), m.pageOlder(), m.title())
 	m.draw()
 	return m, cmd
 }
@@ -205,6 +212,16 @@ func (m *Model) fact(msg tea.Msg) tea.Cmd {
 		return m.unqueued(msg)
 	case listedMsg:
 		m.listed(msg)
+	case foundMsg:
+		m.found(msg)
+	case auditedMsg:
+		msg.panel.lines, msg.panel.err = msg.lines, msg.err
+	case toldMsg:
+		if m.hint(msg.text); msg.grave {
+			m.say(msg.text)
+		}
+	case editedMsg:
+		m.edited(msg)
 	case startedMsg:
 		m.starting = false
 		if text := startSentence(msg.err); text != "" {

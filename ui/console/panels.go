@@ -24,6 +24,9 @@ type panel struct {
 	// pick is told of a number that was typed; nil if there is nothing to pick.
 	pick  func(n int) tea.Cmd
 	typed string
+	// lines are the history of the card that the panel is about, once read.
+	lines []agent.AuditLine
+	err   error
 }
 
 func (p *panel) scroll(n int) { p.top = max(0, p.top+n) }
@@ -80,6 +83,7 @@ func helpPanel() *panel {
 	k := newKeyMap()
 	return textPanel("Typing\n" + helpRow(k.send, k.newline) + helpRow(k.earlier, k.leave) + strings.TrimPrefix(`
   ↑ ↓ PgUp PgDn Home End on an empty line scroll
+  Alt+E            write in $EDITOR
 
 Cards: what spends money or breaks a promise waits for you
 `+helpLine(k.cards)+strings.TrimPrefix(`
@@ -88,17 +92,11 @@ Cards: what spends money or breaks a promise waits for you
   v  view all      r  fetch or send again    t  an hour more
   h  it happened   n  it did not     x  send again (outcome unknown)
   l  look it up (outcome unknown)
+  y  copy it       Y  copy its id
   Esc              back to typing; decides nothing
   Keys count after a moment of quiet, once all of the card was in view.
 
-Commands
-  /approvals       the next card, in whatever conversation
-  /new             a new conversation        Ctrl+B  go back
-  /conversations   the list; a number opens one
-  /continue        go on after a stop        /abort  end this request
-  /connect         your own system or model  /quit
-
-Esc closes this.`, "\n"), "\n"))
+`, "\n")+commandHelp()+"\nEsc closes this.", "\n"))
 }
 
 // connectPanel says how to connect one's own work-order system or model.
@@ -140,12 +138,17 @@ func spread(block string) string {
 // form that can be read, and all that the server said.
 func viewAll(k card) *panel {
 	a := k.approval
-	return &panel{text: func(c canvas) []string {
+	p := &panel{}
+	p.text = func(c canvas) []string {
 		var out []string
 		add := func(lead, text string) { out = append(out, hanging(lead+text, c.width)...) }
 		add("", string(a.ID)+"  "+safeLine(string(k.call.Tool), evidence))
 		add("  server: ", safeLine(a.ServerIdentity, evidence))
 		add("  digest: ", safeLine(a.Digest, evidence))
+		add("  call: ", safeLine(string(k.call.ID), evidence))
+		if k.call.Key != "" {
+			add("  key: ", safeLine(k.call.Key, evidence))
+		}
 		if a.Because != "" {
 			add("  asks because: ", safeLine(a.Because, evidence))
 		}
@@ -168,8 +171,33 @@ func viewAll(k card) *panel {
 			out = append(out, "", "The server's description of the tool")
 			out = append(out, indented(safe(a.Description, evidence), c.width)...)
 		}
+		out = append(out, "", "History")
+		out = append(out, p.history(c)...)
 		return append(out, "", "Esc goes back to the card.")
-	}}
+	}
+	return p
+}
+
+// history tells what is on record about the card's call, oldest first.
+func (p *panel) history(c canvas) []string {
+	if p.err != nil {
+		return hanging(indent+"It could not be read: "+say(p.err.Error()), c.width)
+	}
+	var out []string
+	for _, l := range p.lines {
+		parts := []string{c.clock.at(l.At), string(l.Step)}
+		if l.Approval != "" {
+			parts = append(parts, string(l.Approval))
+		}
+		if l.By != nil {
+			parts = append(parts, "by "+safeLine(l.By.DisplayName(), evidence))
+		}
+		if l.Note != "" {
+			parts = append(parts, safeLine(l.Note, evidence))
+		}
+		out = append(out, hanging(indent+joinParts(parts), c.width)...)
+	}
+	return out
 }
 
 // listed shows the conversations.

@@ -139,7 +139,8 @@ func Run(ctx context.Context, o Options) error {
 	work, stop := context.WithCancel(ctx)
 	defer stop()
 	m := New(work, o)
-	m.bell = out.ring
+	out.note = noteFor(os.Getenv)
+	m.attend, m.clipboard = out.attend, clipboardOf(out)
 	if width, height, err := term.GetSize(o.Output.Fd()); err == nil {
 		m.width, m.height = width, height
 		m.draw()
@@ -148,6 +149,8 @@ func Run(ctx context.Context, o Options) error {
 		tea.WithInput(in), tea.WithOutput(out), tea.WithAltScreen(), tea.WithReportFocus(), tea.WithoutSignalHandler(),
 		tea.WithFPS(60), // the renderer wakes up this often also when nothing happens
 	}
+	_, _ = io.WriteString(out, pushTitle)
+	defer func() { _, _ = io.WriteString(out, popTitle) }()
 	if o.Mouse {
 		settings = append(settings, tea.WithMouseCellMotion())
 	}

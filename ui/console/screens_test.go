@@ -39,6 +39,14 @@ var scenes = []struct {
 		p.send("who is out today")
 		p.untilText("or not")
 	}},
+	{"help", func(p *pilot) { p.send("/help") }},
+	{"found", func(p *pilot) {
+		p.model.script(says("The pump of WO-1050 stands still since Monday."))
+		p.send("what about the pump")
+		p.untilText("since Monday.")
+		p.send("/find pump")
+		p.untilText("2 messages have")
+	}},
 	{"waiting", (*pilot).card},
 	{"expiring", func(p *pilot) {
 		p.expiresAfter = "30m"

@@ -85,6 +85,8 @@ type terminalWriter struct {
 	mu sync.Mutex
 	// row and column are where the caret was last; row 0: no caret.
 	row, column int
+	// note is the terminal's message that a decision waits.
+	note string
 }
 
 const (
@@ -139,9 +141,18 @@ func (w *terminalWriter) takeCaret(p []byte) []byte {
 	return append(append(make([]byte, 0, len(p)), p[:at]...), p[at+end+1:]...)
 }
 
-// ring rings the terminal's bell.
-func (w *terminalWriter) ring() {
+// attend rings the terminal's bell, and leaves a message if nobody looks.
+func (w *terminalWriter) attend(away bool) {
+	signal := "\x07"
+	if away {
+		signal += w.note
+	}
+	w.raw(signal)
+}
+
+// raw writes a sequence that is no part of a frame.
+func (w *terminalWriter) raw(sequence string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	_, _ = w.File.Write([]byte{0x07}) // a bell that fails is not worth a word
+	_, _ = w.File.Write([]byte(sequence)) // a bell that fails is not worth a word
 }

@@ -179,7 +179,7 @@ func TestWriterPlacesTheCaret(t *testing.T) {
 			t.Fatalf("writing %q: %d, %v", s, n, err)
 		}
 	}
-	w.ring()
+	w.attend(false)
 	got, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
