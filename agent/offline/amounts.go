@@ -170,6 +170,8 @@ func readPlainQuantity(words []word, q quantity) quantity {
 		}
 		n, isWord := numberWords[w.text]
 		switch {
+		case isWord && slices.Contains(countNouns, w.text) && i > 0 && words[i-1].text != "half" && !slices.Contains(articles, words[i-1].text) && !isVerbLike(words[i-1].text):
+			continue // "a battery pair" is one
 		case isWord && w.text == "one" && i > 0 && !isVerbLike(words[i-1].text):
 			continue // "the stainless one" is no number
 		case isWord:
@@ -194,6 +196,9 @@ func readPlainQuantity(words []word, q quantity) quantity {
 	}
 	return q
 }
+
+// countNouns count like a number where nothing but an article stands before them.
+var countNouns = []string{"pair", "couple", "dozen"}
 
 // halfBefore finds the "half" of "half a dozen", or -1.
 func halfBefore(words []word, i int) int {

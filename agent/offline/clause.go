@@ -105,7 +105,7 @@ func (t table) readLine(line string, now time.Time) []*clause {
 func (t table) readRequests(line string, now time.Time) []*clause {
 	var out []*clause
 	var parts [][]word
-	for _, words := range splitClauses(splitWords(joinRanges(line))) {
+	for _, words := range splitClauses(jobFirst(parted(splitWords(joinRanges(line))))) {
 		if orders := splitOrders(words); len(orders) > 1 {
 			parts = append(parts, orders...)
 		} else {

@@ -127,6 +127,18 @@ func jobIsNow(o outcome) string {
 	return clean(got.WorkOrder.ID, 20) + " is " + plain(got.WorkOrder.Status) + " now."
 }
 
+// onlyOrder is the order of a result that has one.
+func onlyOrder(o outcome) (partOrder, bool) {
+	var list struct {
+		Items []partOrder `json:"items"`
+	}
+	o.read(&list)
+	if len(list.Items) != 1 {
+		return partOrder{}, false
+	}
+	return list.Items[0], true
+}
+
 // whichOrder finds the order of a job, or of a part, that is meant.
 func (t *turn) whichOrder(r *request) answer {
 	if r.job == "" && r.sku == "" {
@@ -182,6 +194,11 @@ func (t *turn) whichOrder(r *request) answer {
 }
 
 func (t *turn) cancelOrder(r *request) answer {
+	if found, done := t.call(toolPartOrders, args{"part_order_id": r.order}); !done {
+		return waits
+	} else if o, known := onlyOrder(found); known && o.Status != "" && len(openOrders([]partOrder{o})) == 0 {
+		return say("The part order " + orderLine(o, true) + " It is " + plain(o.Status) + ", so it cannot be cancelled any more. Nothing was cancelled.")
+	}
 	got, done := t.write(toolCancelOrder, args{"part_order_id": r.order, "reason": noteOf(r, reasonNotGiven)}, "cancelling "+r.order)
 	if !done {
 		return waits

@@ -42,7 +42,7 @@ func readIDs(words []word) ids {
 			w.as, words[i+1].as = asID, asID
 			continue
 		}
-		if base == "order" && i > 0 && words[i-1].text == "part" && i+1 < len(words) && !w.ends && bareJob.MatchString(words[i+1].base()) {
+		if base == "order" && i > 0 && (words[i-1].text == "part" || slices.Contains(cancelVerbs, words[i-1].text)) && i+1 < len(words) && !w.ends && bareJob.MatchString(words[i+1].base()) {
 			out.add("po", words[i+1].base()) // "part order 3015"
 			words[i+1].as = asID
 			continue

@@ -169,7 +169,7 @@ func refusedIntents() []*intent {
 		},
 		{
 			name: "note", run: runNote, write: "written down", context: true, preps: []string{"at", "for", "to", "on", "of"},
-			starts: []string{"note", "add a note", "add note", "leave a note", "write a note", "put a note", "put note", "make a note", "write down"},
+			starts: []string{"note", "add a note", "add note", "leave a note", "write a note", "put a note", "put note", "make a note", "write down", "jot down"},
 		},
 		{
 			name: "agenda", run: runAgenda, preps: []string{"at"},

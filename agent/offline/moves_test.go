@@ -13,6 +13,9 @@ func withVisit(tool string, args map[string]any) (agent.CallState, string, strin
 		return agent.CallDone, strings.Replace(cannedJob, `"visits":[`, `"visits":[{"id":"V-7102","status":"booked","technician":{"id":"T-71","name":"Ada Brook"},
 			"start":{"at":"2026-12-02T10:00:00+01:00","local":"Wed 2 Dec 10:00"},"end":{"at":"2026-12-02T12:00:00+01:00","local":"Wed 2 Dec 12:00"}},`, 1), "ok"
 	}
+	if tool == toolPartOrders {
+		return agent.CallDone, strings.Replace(cannedOrders, `"shipped"`, `"ordered"`, 1), "ok"
+	}
 	return canned(tool, args)
 }
 

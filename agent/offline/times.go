@@ -89,7 +89,7 @@ type timeReader struct {
 
 func readTimes(words []word, now time.Time) when {
 	r := timeReader{words: words, now: now, out: when{from: -1, to: -1}}
-	steps := []func(int) int{r.relative, r.weekday, r.date, r.named, r.duration, r.clockRange, r.clock, r.instant}
+	steps := []func(int) int{r.relative, r.weekday, r.date, r.named, r.fromNow, r.duration, r.clockRange, r.spokenClock, r.clock, r.instant}
 	for i := 0; i < len(words); {
 		n := 0
 		if words[i].as == asNothing {
@@ -122,6 +122,12 @@ func (r *timeReader) relative(i int) int {
 	for _, d := range relativeDays {
 		if n := phraseAt(r.words, i, d.words); n > 0 {
 			r.setDay(r.today().AddDate(0, 0, d.days), d.words)
+			return n
+		}
+	}
+	for _, p := range []string{"end of the week", "end of week", "the end of the week"} {
+		if n := phraseAt(r.words, i, p); n > 0 {
+			r.setDay(r.today().AddDate(0, 0, (int(time.Friday)-int(r.today().Weekday())+7)%7), p)
 			return n
 		}
 	}
