@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -25,6 +26,7 @@ func newFixtures() *mcp.Server {
 	})
 	addContentFixtures(s)
 	addStreamFixtures(s)
+	addWaitingFixtures(s)
 	addAskingFixtures(s)
 	addInputFixtures(s)
 	addResourceFixtures(s)
@@ -166,6 +168,23 @@ func addStreamFixtures(s *mcp.Server) {
 	addFixture(s, "test_trigger_prompt_change", anyArguments, func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		addPrompt(s, "test_transient", nil, &mcp.TextContent{Text: "A prompt that came later."})
 		return saying("The prompts changed."), nil
+	})
+}
+
+// addWaitingFixtures adds a tool that waits until its call is cancelled, and one
+// that tells how many such calls began and how many were cancelled.
+func addWaitingFixtures(s *mcp.Server) {
+	var began, cancelled atomic.Int64
+	addFixture(s, "wait", anyArguments, func(ctx context.Context, _ *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		began.Add(1)
+		<-ctx.Done()
+		cancelled.Add(1)
+		return nil, ctx.Err()
+	})
+	addFixture(s, "waits", anyArguments, func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		res := saying("How many calls waited.")
+		res.StructuredContent = map[string]int64{"began": began.Load(), "cancelled": cancelled.Load()}
+		return res, nil
 	})
 }
 

@@ -13,7 +13,8 @@ import (
 )
 
 // envFixtures makes the test binary the fixture server of the public
-// conformance suite (see .ci/mcp); its value is the bearer token.
+// conformance suite (see .ci/mcp). Its value is the bearer token, or "stdio" for
+// a server that speaks to the process that started it.
 const envFixtures = "DESKHAND_TEST_FIXTURES"
 
 // newFixtureServer is a server whose tools, resources and prompts are those
@@ -26,8 +27,8 @@ func newFixtureServer(book *Book, token string) *Server {
 	return s
 }
 
-// serveFixtures prints the address of a fixture server and serves until a
-// signal ends the process.
+// serveFixtures is the process of a fixture server: it prints the address, and
+// serves until a signal ends it.
 func serveFixtures(token string) {
 	os.Exit(func() int {
 		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -52,6 +53,9 @@ func serveFixturesUntil(ctx context.Context, token string) error {
 	}
 	defer func() { _ = book.Close() }()
 	s := newFixtureServer(book, token)
+	if token == "stdio" {
+		return s.ServeStdio(ctx, os.Stdin, os.Stdout)
+	}
 	if err := s.Start("127.0.0.1:0"); err != nil {
 		return err
 	}

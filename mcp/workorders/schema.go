@@ -33,6 +33,15 @@ func single(s *jsonschema.Schema) {
 	single(s.AdditionalProperties)
 }
 
+// answerOrRefusal is the schema of everything that a tool gives as structured
+// content. Clients hold refusals to it too, and hide them if they do not fit.
+func answerOrRefusal(answer *jsonschema.Schema) *jsonschema.Schema {
+	refusal := schemaOf[struct {
+		Error Refusal `json:"error"`
+	}]()
+	return &jsonschema.Schema{Type: "object", AnyOf: []*jsonschema.Schema{answer, refusal}}
+}
+
 // A schemaEdit narrows one property of an input schema.
 type schemaEdit func(*jsonschema.Schema)
 

@@ -1,7 +1,10 @@
 package workorders
 
 import (
+	"encoding/json"
 	"testing"
+
+	"github.com/google/jsonschema-go/jsonschema"
 )
 
 // eras are a client of the newest revision and one with sessions.
@@ -41,5 +44,40 @@ func TestListAndCallInBothEras(t *testing.T) {
 				t.Errorf("the job has %d part orders, want 1", len(job.WorkOrder.PartOrders))
 			}
 		})
+	}
+}
+
+// Foreign clients hold every structured answer to the output schema that the
+// server lists, refusals too.
+func TestRefusalsFitTheListedOutputSchemas(t *testing.T) {
+	t.Parallel()
+	s := connect(t, serve(t, openBook(t)), "")
+	listed, err := s.ListTools(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tool := range listed.Tools {
+		raw, err := json.Marshal(tool.OutputSchema)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var schema jsonschema.Schema
+		if err := json.Unmarshal(raw, &schema); err != nil {
+			t.Fatal(err)
+		}
+		check, err := schema.Resolve(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := call(t, s, "U-01", tool.Name, args{"no such argument": true})
+		if code := r.code(t); code != "invalid_arguments" {
+			t.Errorf("%s: code %q", tool.Name, code)
+		}
+		if err := check.Validate(r.StructuredContent); err != nil {
+			t.Errorf("%s: the refusal does not fit the output schema: %v", tool.Name, err)
+		}
+		if err := check.Validate(map[string]any{"something": "else"}); err == nil {
+			t.Errorf("%s: the output schema takes anything", tool.Name)
+		}
 	}
 }

@@ -215,7 +215,7 @@ func tools() []tool {
 func (t tool) definition() *mcp.Tool {
 	return &mcp.Tool{
 		Name: t.name, Title: t.title, Description: t.description, Meta: t.meta,
-		InputSchema: t.input, OutputSchema: t.output,
+		InputSchema: t.input, OutputSchema: answerOrRefusal(t.output),
 		Annotations: &mcp.ToolAnnotations{
 			Title: t.title, ReadOnlyHint: t.hints.readOnly, DestructiveHint: ptr(t.hints.destructive),
 			IdempotentHint: t.hints.idempotent, OpenWorldHint: ptr(t.hints.openWorld),
