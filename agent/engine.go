@@ -49,6 +49,9 @@ type Config struct {
 	OnError map[QualifiedName]OnError
 	// CallTimeout is the hard deadline of one call.
 	CallTimeout time.Duration
+	// MaxResult says how many bytes of a result of that server the model gets;
+	// nil, or a number below 1, is the default.
+	MaxResult func(server string) int
 	// MaxSteps bounds the model's replies in one turn.
 	MaxSteps int
 	Logger   *slog.Logger
@@ -69,6 +72,7 @@ type Engine struct {
 	onError     map[QualifiedName]OnError
 	callTimeout time.Duration
 	maxSteps    int
+	maxResult   func(server string) int
 	log         *slog.Logger
 
 	schemas   schemaCache
@@ -95,7 +99,7 @@ func New(c Config) (*Engine, error) {
 		store: c.Store, model: c.Model, sources: c.Sources, policy: c.Policy,
 		owner: c.Owner, user: c.User, now: c.Now, newID: c.NewID,
 		texts: c.Texts.orDefault(), onError: c.OnError,
-		callTimeout: c.CallTimeout, maxSteps: c.MaxSteps, log: c.Logger,
+		callTimeout: c.CallTimeout, maxSteps: c.MaxSteps, maxResult: resultLimit(c.MaxResult), log: c.Logger,
 		stops: map[TurnID]map[int]context.CancelFunc{}, live: map[ConversationID]string{}, progress: map[CallID]Progress{},
 		changed: map[chan struct{}]bool{},
 	}

@@ -73,14 +73,15 @@ func (e *Engine) history(ctx context.Context, s Snapshot) (history, error) {
 			h.messages = append(h.messages, ModelMessage{Role: RoleUser, Text: m.Text})
 			continue
 		}
-		h.add(entry, m.Turn == s.Turn.ID, e.texts.Unknown)
+		h.add(entry, m.Turn == s.Turn.ID, e.texts.Unknown, e.maxResult)
 	}
 	return h, nil
 }
 
 // add appends an assistant's message with the results of its calls; unknown
-// stands in for the result of a call whose outcome nobody knows.
-func (h *history) add(entry tailEntry, open bool, unknown string) {
+// stands in for the result of a call whose outcome nobody knows, and most says
+// how much of a server's result the model gets.
+func (h *history) add(entry tailEntry, open bool, unknown string, most func(server string) int) {
 	said := ModelMessage{Role: RoleAssistant, Text: entry.message.Text, Opaque: entry.message.Opaque}
 	var answers []ModelMessage
 	for _, c := range entry.calls {
@@ -90,7 +91,7 @@ func (h *history) add(entry tailEntry, open bool, unknown string) {
 		if result == nil {
 			result = TextResult(unknown, false)
 		}
-		answers = append(answers, ModelMessage{Role: RoleTool, CallID: c.WireID, Name: c.Alias, Result: result, State: c.State, Note: deskNote(c)})
+		answers = append(answers, ModelMessage{Role: RoleTool, CallID: c.WireID, Name: c.Alias, Result: result.Cut(most(c.Tool.Server())), State: c.State, Note: deskNote(c)})
 		if c.Result != nil && c.Tool != "" {
 			h.results = append(h.results, *c.Result)
 		}

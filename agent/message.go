@@ -57,37 +57,6 @@ func TextResult(text string, isError bool) *Result {
 	return &Result{Content: []json.RawMessage{block}, IsError: isError}
 }
 
-// Text joins the text blocks of the result with newlines; other blocks are
-// named by type and MIME type.
-func (r *Result) Text() string {
-	if r == nil {
-		return ""
-	}
-	var out string
-	for i, raw := range r.Content {
-		var block struct {
-			Type     string `json:"type"`
-			Text     string `json:"text"`
-			MIMEType string `json:"mimeType"`
-			URI      string `json:"uri"`
-		}
-		if i > 0 {
-			out += "\n"
-		}
-		switch err := json.Unmarshal(raw, &block); {
-		case err != nil:
-			out += "[unreadable content]"
-		case block.Type == "text":
-			out += block.Text
-		case block.URI != "":
-			out += "[" + block.Type + " " + block.URI + "]"
-		default:
-			out += "[" + block.Type + " " + block.MIMEType + "]"
-		}
-	}
-	return out
-}
-
 // Usage counts a model's tokens; zero for the built-in model.
 type Usage struct {
 	Input  int `json:"input,omitempty"`

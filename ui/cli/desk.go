@@ -142,6 +142,7 @@ func (d *desk) wire(ctx context.Context, model agent.Model, policy *agent.Policy
 		Store: d.store, Model: model, Sources: sources, Policy: policy, Owner: agent.OwnerID(newID()),
 		User: d.company.current, Now: d.company.now, NewID: newID, Logger: logger,
 		Texts: d.config.Texts, OnError: d.config.OnError,
+		MaxResult: func(server string) int { return d.config.MCPServers[server].MaxResultBytes },
 	})
 	if err != nil {
 		return fmt.Errorf("starting the engine: %w", err)
