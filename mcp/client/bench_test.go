@@ -4,6 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"slices"
 	"testing"
 	"time"
@@ -47,6 +50,38 @@ func BenchmarkCall(b *testing.B) {
 			compare(b, through, direct)
 		})
 	}
+}
+
+// BenchmarkProgramCall is BenchmarkCall over standard input and output, to two
+// processes of the same program.
+func BenchmarkProgramCall(b *testing.B) {
+	self, err := os.Executable()
+	if err != nil {
+		b.Fatal(err)
+	}
+	ledger := filepath.Join(b.TempDir(), "ledger")
+	env := Environment(os.Getenv, map[string]string{programScript: "modern", programLedger: ledger})
+	s := New(Options{Name: "work-orders", Command: &Command{Path: self, Env: env}})
+	defer s.Close(context.Background())
+	cmd := exec.Command(self)
+	cmd.Env = env
+	bare, err := mcp.NewClient(&mcp.Implementation{Name: "bare", Version: "1"}, &mcp.ClientOptions{
+		Capabilities:           &mcp.ClientCapabilities{},
+		ToolListChangedHandler: func(context.Context, *mcp.ToolListChangedRequest) {},
+	}).Connect(b.Context(), &mcp.CommandTransport{Command: cmd}, nil)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer bare.Close()
+	compare(b, func() error {
+		_, err := s.Call(b.Context(), agent.CallRequest{Tool: "order", Arguments: benchArguments, Call: "C-1", User: "U-01"})
+		return err
+	}, func() error {
+		_, err := bare.CallTool(b.Context(), &mcp.CallToolParams{
+			Meta: mcp.Meta{metaCall: "C-1", metaUser: "U-01"}, Name: "order", Arguments: benchArguments,
+		})
+		return err
+	})
 }
 
 // compare runs both in turn, so that what else the machine does meets both.

@@ -87,6 +87,9 @@ type diagnosis struct {
 	Damaged []string    `json:"damaged"`
 	Servers []serverRow `json:"servers"`
 	Tools   []toolRow   `json:"tools"`
+	// Proposed are the tools of trusted servers that say that they only read and
+	// still ask: candidates for the policy.
+	Proposed []agent.QualifiedName `json:"proposed,omitempty"`
 }
 
 type toolRow struct {
@@ -153,6 +156,9 @@ func (d *desk) diagnose(ctx context.Context) (diagnosis, error) {
 		return found, err
 	}
 	for _, e := range tools.Entries() {
+		if d.config.MCPServers[e.Name.Server()].Trust && saysReadOnly(e.Tool) && d.engine.DefaultVerdict(e) != agent.DecisionRun {
+			found.Proposed = append(found.Proposed, e.Name)
+		}
 		found.Tools = append(found.Tools, toolRow{Alias: e.Alias, Tool: e.Name, Server: e.Name.Server(), Policy: d.engine.DefaultVerdict(e)})
 	}
 	found.Servers = d.serverRows()
@@ -176,6 +182,12 @@ func (f diagnosis) print(w io.Writer) error {
 			if t.Tool.Server() == s.Name {
 				fmt.Fprintf(&text, "  %-24s %-36s %s\n", t.Alias, t.Tool, t.Policy)
 			}
+		}
+	}
+	if len(f.Proposed) > 0 {
+		text.WriteString("\nTrusted servers say that these only read; to run them unasked, add them to policy.runWithoutApproval:\n")
+		for _, name := range f.Proposed {
+			fmt.Fprintf(&text, "  %q\n", name)
 		}
 	}
 	for _, b := range f.Damaged {

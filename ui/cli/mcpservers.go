@@ -30,8 +30,7 @@ type ServerConfig struct {
 	Args    []string          `json:"args,omitempty"`
 	Env     map[string]string `json:"env,omitempty"`
 	Cwd     string            `json:"cwd,omitempty"`
-	// Type and Transport are two hosts' words for the same thing: stdio, http
-	// or sse. What the entry holds decides; they only may not contradict it.
+	// Type and Transport are two hosts' words for the same thing: stdio or http. What the entry holds decides; they only may not contradict it.
 	Type      string `json:"type,omitempty"`
 	Transport string `json:"transport,omitempty"`
 	// Timeout bounds one call.
@@ -40,7 +39,8 @@ type ServerConfig struct {
 	MaxResultBytes int `json:"maxResultBytes,omitempty"`
 	// Tools says which of the server's tools there are for this desk.
 	Tools ToolPatterns `json:"tools,omitzero"`
-	// Trust lets doctor propose rules from what the server says of its tools.
+	// Trust lets doctor name the tools that the server says only read, for the
+	// policy. No annotation changes by itself what runs.
 	Trust bool `json:"trust,omitempty"`
 
 	// written is the entry before variables were replaced: what people see.
@@ -157,6 +157,9 @@ func (s *ServerConfig) check(name string) error {
 			return fmt.Errorf("tools: the pattern %q cannot be read; a star stands for any letters", pattern)
 		}
 	}
+	if strings.EqualFold(s.Type, "sse") || strings.EqualFold(s.Transport, "sse") {
+		return errors.New("the old SSE transport is not spoken here; most of its servers have a Streamable HTTP address too, often /mcp instead of /sse")
+	}
 	return s.checkKind()
 }
 
@@ -174,7 +177,7 @@ func (s *ServerConfig) checkKind() error {
 				return fmt.Errorf("%q needs a url", kind)
 			}
 		default:
-			return fmt.Errorf("%q is no way to reach a server: write stdio, http or sse", kind)
+			return fmt.Errorf("%q is no way to reach a server: write stdio or http", kind)
 		}
 	}
 	return nil

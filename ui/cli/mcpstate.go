@@ -2,12 +2,14 @@ package cli
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
 	"sync"
 
+	"deskhand/agent"
 	"deskhand/mcp/client"
 )
 
@@ -65,4 +67,12 @@ func (d *desk) serverRows() []serverRow {
 		}
 	}
 	return rows
+}
+
+// saysReadOnly is the tool's own word, which is no more than that.
+func saysReadOnly(t agent.Tool) bool {
+	var said struct {
+		ReadOnlyHint bool `json:"readOnlyHint"`
+	}
+	return json.Unmarshal(t.Annotations, &said) == nil && said.ReadOnlyHint
 }
