@@ -53,7 +53,7 @@ func TestQueue(t *testing.T) {
 	p.card()
 	p.send("and a second one")
 	p.press("ctrl+o")
-	p.untilText("Queued; it is sent when this request is done")
+	p.untilText("Queued; sent when this request is done")
 	p.undecided("A-1")
 	p.model.script(says("Not ordered, then."), says("A second what?"))
 	p.press("tab", "d", "enter")

@@ -237,10 +237,18 @@ func (e *editor) vertical(by, width int) bool {
 	return true
 }
 
+// narrowest is the room that a field needs beside its label.
+const narrowest = 12
+
 // view gives the rows around the caret, at most height of them, each with its
 // prompt or indent, and where the caret stands among them.
 func (e *editor) view(label string, width, height int) (lines []string, caretRow, caretColumn int) {
 	lead := ansi.StringWidth(label)
+	if width-lead < narrowest && lead > len(indent) { // the label gets lines of its own
+		head := wrap(label, width)
+		lines, caretRow, caretColumn = e.view(indent, width, height)
+		return append(head, lines...), len(head) + caretRow, caretColumn
+	}
 	inner := max(2, width-lead-1) // the caret may stand behind the last character
 	rows := e.layout(inner)
 	line, column := e.place(inner)

@@ -66,6 +66,6 @@ func (i noteItem) lines(c canvas) []string {
 type queuedItem struct{ text string }
 
 func (i queuedItem) lines(c canvas) []string {
-	head := paint(c.styles.faint, "Queued; it is sent when this request is done")
+	head := paint(c.styles.faint, fit("Queued; sent when this request is done", c.width))
 	return append([]string{"", head}, indented(safe(i.text, prose), c.width)...)
 }
