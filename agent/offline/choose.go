@@ -91,6 +91,8 @@ func chooseFitting(r *request, w workOrder, hits []part) selection {
 		return selection{verdict: discontinued, part: named[0]}
 	case len(named) == 1 && named[0].Fits == "no":
 		return selection{verdict: unfit, part: named[0]}
+	case len(named) == 1 && named[0].Fits != "not_listed":
+		return selection{verdict: chosen, part: named[0]} // made for no model: a valve, a hose
 	case len(named) > 0:
 		return selection{verdict: several, among: named}
 	}

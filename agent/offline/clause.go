@@ -23,6 +23,9 @@ type clause struct {
 	// terse is a booking without a verb: job, name, time. corrects is set
 	// where the clause opens with "no wait" or the like.
 	terse, corrects bool
+	// unsure says that several jobs were named just before, and this clause
+	// writes for one of them without saying which.
+	unsure bool
 	// reason is why something shall be moved or cancelled, as typed; note is the
 	// text of a note, as typed.
 	reason, note string
@@ -232,6 +235,11 @@ func (c *clause) negated() bool {
 	return c.has("dont", "do not", "not", "never", "no need", "nobody", "shouldnt", "wont", "stop", "instead of")
 }
 
+// insteadOnly reports whether the clause is negated by nothing but "instead of".
+func (c *clause) insteadOnly() bool {
+	return c.has("instead of") && !c.has("dont", "do not", "not", "never", "no need", "nobody", "shouldnt", "wont", "stop")
+}
+
 // conditional reports whether the clause depends on something that only a person
 // can judge ("if it is under 100").
 func (c *clause) conditional() bool {
@@ -258,6 +266,30 @@ func (c *clause) isQuestion() bool {
 	return c.open < len(c.words) && slices.Contains(questionWords, c.words[c.open].text)
 }
 
+// namesOne reports whether what is left of the clause can be one person's name.
+func (c *clause) namesOne() bool {
+	n := 0
+	for i, w := range c.words {
+		if i > c.open && w.as == asNothing && w.text != "" && !slices.Contains(stopWords, w.text) && !slices.Contains(fillerNames, w.text) || i == c.open && !c.isQuestion() && w.as == asNothing {
+			n++
+		}
+	}
+	return n >= 1 && n <= 3
+}
+
+// ofSomebody reports whether the clause speaks of somebody's day or jobs: "sam's
+// jobs tomorrow".
+func ofSomebody(c *clause) bool {
+	return slices.ContainsFunc(c.words, func(w word) bool {
+		return w.as == asNothing && w.base() != w.text && !slices.Contains(questionWords, w.text) && !weekdayWord(w.base())
+	})
+}
+
+func weekdayWord(s string) bool {
+	_, ok := weekdays[s]
+	return ok || s == "today" || s == "tomorrow" || s == "it" || s == "that" || s == "there"
+}
+
 // questionWords open a question. "Can you" was taken as politeness before.
 var questionWords = []string{
 	"who", "whos", "what", "whats", "when", "whens", "where", "wheres", "why", "whys", "how", "hows", "which", "is", "are", "isnt", "did", "does", "do",
@@ -276,5 +308,5 @@ var stopWords = []string{
 	"has", "have", "had", "go", "give", "need", "needs", "needed", "want", "part", "parts", "spare", "piece", "pieces", "pcs", "pc", "unit", "units",
 	"work", "order", "wo", "around", "before", "after", "until", "till", "between", "same", "again", "all", "am", "pm", "here", "near", "over",
 	"everything", "anything", "something", "lets", "let", "show", "list", "find", "look", "check", "see", "tell", "know", "number", "qty", "quantity", "metre", "metres", "meter", "meters",
-	"like", "more", "other", "another", "anyway", "whole", "open", "ahead", "right", "quick", "quickly", "today", "people", "person", "someone", "somebody",
+	"like", "both", "more", "other", "another", "anyway", "whole", "open", "ahead", "right", "quick", "quickly", "today", "people", "person", "someone", "somebody",
 }

@@ -93,6 +93,9 @@ func (t *turn) agendaWindow(r *request, open bool) (from, to time.Time, bounded 
 	w := r.when
 	y, m, d := t.now.Date()
 	today := time.Date(y, m, d, 0, 0, 0, 0, t.now.Location())
+	if r.has("double", "double-booked", "clash", "clashes") && !w.said() {
+		return today, today.AddDate(0, 0, 7), true
+	}
 	switch {
 	case w.now:
 		return today, today.AddDate(0, 0, 1), true

@@ -88,11 +88,11 @@ func whereAndWho(r *request) args {
 
 // asksForOne reports whether a question is about one person: "is mairead free".
 func asksForOne(r *request) bool {
-	return r.has("is", "isnt") && r.clause.isQuestion() && !r.has("who", "whos", "anyone", "anybody", "someone", "somebody", "people")
+	return (r.has("is", "isnt", "why") || startsWith(r.clause.words, r.clause.open, []string{"can", "could", "would"})) && r.clause.isQuestion() && !r.has("who", "whos", "anyone", "anybody", "someone", "somebody", "people")
 }
 
 // fillerNames are words of availability questions that name nothing.
-var fillerNames = []string{"available", "availability", "free", "time", "able", "else", "emergency", "deadline", "work", "come", "slot", "slots", "tech", "techs", "technician", "technicians"}
+var fillerNames = []string{"do", "make", "take", "get", "cant", "cannot", "in", "fit", "manage", "reach", "handle", "fix", "repair", "could", "anything", "got", "whos", "available", "availability", "free", "time", "able", "else", "emergency", "deadline", "work", "come", "slot", "slots", "tech", "techs", "technician", "technicians"}
 
 // skillID spells words as an identifier: "heat pumps" is heat_pump.
 func skillID(words []string) string {
@@ -122,7 +122,10 @@ func (t *turn) searchFree(r *request, a args) (outcome, bool) {
 			next["site"] = r.site
 		case "skills":
 			known := got.fault.list("allowed")
-			skills := slices.DeleteFunc(known, func(s string) bool { return !names(s, r.words) })
+			skills := slices.DeleteFunc(slices.Clone(known), func(s string) bool { return !names(s, r.words) })
+			if partly := slices.DeleteFunc(slices.Clone(known), func(s string) bool { return !partlyNames(s, r.words) }); len(skills) == 0 && len(partly) == 1 {
+				skills = partly // "a gas job"
+			}
 			if len(skills) > 0 {
 				next["skills"] = narrowest(skills)
 			} else if next["site"] == nil && next["region"] == nil && next["work_order_id"] == nil {
@@ -144,6 +147,15 @@ func names(id string, words []string) bool {
 		}
 	}
 	return true
+}
+
+// partlyNames reports whether one of the words begins an identifier.
+func partlyNames(id string, words []string) bool {
+	first, _, _ := strings.Cut(id, "_")
+	return slices.ContainsFunc(words, func(w string) bool {
+		w = stem(w)
+		return w == first || len(w) > 4 && (strings.HasPrefix(w, first) || strings.HasPrefix(first, w) || strings.HasPrefix(w, strings.TrimSuffix(first, "ing")) && len(first) > 6)
+	})
 }
 
 // narrowest leaves "lift" out where "lift_door" was said.

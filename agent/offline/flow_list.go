@@ -1,6 +1,7 @@
 package offline
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -16,20 +17,20 @@ type filter struct {
 
 var filters = []filter{
 	{[]string{"unassigned", "without a tech", "without tech", "without a technician", "without technician", "no tech", "no technician", "without anyone",
-		"nobody on", "needs a tech", "need a tech", "needs a technician", "not assigned"}, "without a technician",
+		"nobody on", "nobody has", "nobody is", "without anybody", "no one", "nobody yet", "noone", "needs a tech", "need a tech", "needs a technician", "not assigned"}, "without a technician",
 		func(a args) { a["unassigned"] = true }},
 	{[]string{"urgent", "critical", "high priority", "important"}, "of high or emergency priority",
 		func(a args) { a["priority"] = []string{"emergency", "high"} }},
 	{[]string{"emergency", "emergencies"}, "of emergency priority", func(a args) { a["priority"] = []string{"emergency"} }},
 	{[]string{"waiting on parts", "waiting for parts", "waiting parts", "awaiting parts", "waiting on a part", "waiting for a part", "needs parts"}, "waiting for parts",
 		func(a args) { a["status"] = []string{"waiting_parts"} }},
-	{[]string{"on hold", "parked"}, "on hold", func(a args) { a["status"] = []string{"on_hold"} }},
+	{[]string{"on hold", "parked", "on ice"}, "on hold", func(a args) { a["status"] = []string{"on_hold"} }},
 	{[]string{"in progress", "running"}, "in progress", func(a args) { a["status"] = []string{"in_progress"} }},
 	{[]string{"new jobs", "came in", "overnight"}, "new", func(a args) { a["status"] = []string{"new"} }},
 }
 
 // listCues ask for a list without narrowing it.
-var listCues = []string{"open", "whats wrong", "what is wrong", "whats broken", "whats going on", "everything at", "anything at", "what jobs", "which jobs", "all jobs", "jobs at", "work orders"}
+var listCues = []string{"open", "whats wrong", "what is wrong", "whats broken", "whats going on", "everything at", "anything at", "what jobs", "which jobs", "all jobs", "jobs at", "work orders", "whats up at", "whats up with", "whats happening at", "at risk", "must be done", "has to be done", "jobs", "how many jobs"}
 
 var dueCues = []string{"due", "overdue", "deadline", "deadlines"}
 
@@ -65,9 +66,18 @@ func runList(t *turn, r *request) answer {
 		a["sort"] = "deadline"
 		title = append(title, text)
 	}
-	site := joinWords(without(strings.Fields(r.site), others...))
+	if r.has("must be done", "has to be done", "needs to be done") && a["due_before"] == nil && r.when.dayKnown() {
+		by := r.when.day.AddDate(0, 0, 1)
+		a["due_before"], a["sort"] = stamp(by), "deadline"
+		title = append(title, "due by "+by.Format(dayLayout+" 15:04"))
+	}
+	if r.has("at risk") {
+		a["due_before"], a["sort"] = stamp(t.now.AddDate(0, 0, 14)), "deadline"
+		title, r.site = append(title, "at risk"), ""
+	}
+	site := joinWords(without(strings.Fields(r.site), append(others, listWords...)...))
 	if site == "" && len(a) == 0 {
-		site = joinWords(without(r.words, "wrong", "broken", "going", "open", "left"))
+		site = joinWords(without(r.words, append(others, listWords...)...))
 	}
 	if site != "" {
 		a["site"] = site
@@ -78,6 +88,9 @@ func runList(t *turn, r *request) answer {
 	a["limit"] = 50
 	return t.listJobs(r, a, site, strings.Join(title, ", "))
 }
+
+// listWords belong to the question and name no place.
+var listWords = []string{"wrong", "broken", "going", "open", "left", "stuff", "jobs", "job", "many", "happening", "week", "end", "must", "done", "risk", "nobody", "status", "things"}
 
 // dueBefore reads the moment of "due by tomorrow noon"; a day alone means its
 // end, unless "before" stands in front of it.
@@ -138,6 +151,12 @@ func (t *turn) listJobs(r *request, a args, site, title string) answer {
 	}
 	var list jobList
 	got.read(&list)
+	if r.has("at risk") {
+		list.Items = slices.DeleteFunc(list.Items, func(j jobItem) bool {
+			return !slices.Contains(j.Flags, "at_risk") && !slices.Contains(j.Flags, "overdue")
+		})
+		list.Total = len(list.Items)
+	}
 	return say(listText(list, site, title)...)
 }
 

@@ -74,6 +74,17 @@ func (t *turn) fillMove(r *request) {
 		r.visit = c.ids.visits[0]
 	}
 	separators := []string{"to", "onto"}
+	if c.words[c.open].text == "let" { // "let mairead take 1056"
+		name, _ := meaning(c.words[c.open+1:])
+		for i, w := range name {
+			if w == "take" {
+				name = name[:i]
+				break
+			}
+		}
+		r.technician = joinWords(name)
+		return
+	}
 	if c.has("swap") {
 		separators = append(separators, "for", "with")
 	}
@@ -98,6 +109,12 @@ func (t *turn) fillMove(r *request) {
 		r.holder = joinWords(name)
 	case len(name) > 0 && len(c.site) == 0:
 		r.site, r.job = joinWords(name), ""
+	}
+	for i, w := range target {
+		if w.text == "instead" && i+1 < len(target) && target[i+1].text == "of" {
+			target = target[:i] // "to mairead instead of sam"
+			break
+		}
 	}
 	if to, _ := meaning(target); len(to) > 0 {
 		r.technician = joinWords(to)

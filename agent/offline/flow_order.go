@@ -13,7 +13,10 @@ func runOrder(t *turn, r *request) answer {
 		return *a
 	}
 	if r.clause.mixed() || r.quantity.given && len(r.clause.ids.skus) > 1 || slices.ContainsFunc(r.clause.rest, isNumber) {
-		return say("There is more than one number or part in that, and I may not mix them up. Please say one order at a time. Nothing was ordered.")
+		return say("There is more than one number or part in that, and I may not mix them up. Which part is for which job? Please say one order at a time. Nothing was ordered.")
+	}
+	if r.needed && r.has("both", "all of them") && len(r.clause.ids.jobs) == 0 {
+		return say("Which parts, and for which job? Please say one order at a time. Nothing was ordered.")
 	}
 	if r.needed && t.memory.sku != "" {
 		r.sku, r.needed = t.memory.sku, false // "how much is GB-FAN-24", "order it"

@@ -164,6 +164,24 @@ func (t *turn) searchAndList(r *request, job string) answer {
 	if !done {
 		return waits
 	}
+	if r.has("compare", "difference", "differences", "between") && len(hits) == 0 {
+		var codes, others []string
+		for _, w := range r.words {
+			if hasDigit.MatchString(w) {
+				codes = append(codes, w)
+			} else {
+				others = append(others, w)
+			}
+		}
+		wait := false
+		for _, code := range codes[:min(len(codes), 4)] { // "between A42 and A43 belts"
+			more, ok := t.searchParts(stem(joinWords(append([]string{code}, others...))), job)
+			hits, wait = append(hits, more...), wait || !ok
+		}
+		if wait {
+			return waits
+		}
+	}
 	fitting := slices.DeleteFunc(slices.Clone(hits), func(p part) bool { return !hasMeasures(p, r.measures) })
 	if made := slices.DeleteFunc(slices.Clone(fitting), func(p part) bool { return p.Fits == "no" }); len(made) > 0 {
 		fitting = made // the job's equipment is known, so the others are of no use

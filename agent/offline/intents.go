@@ -103,6 +103,18 @@ func writeIntents() []*intent {
 			starts: []string{"same for", "same again for", "same on", "same thing for", "the same for", "ditto for", "same part for"},
 		},
 		{
+			name: "move", run: runMove, write: "moved", context: true, preps: []string{"at", "of", "on"},
+			any:  []string{"later", "earlier", "sooner"},
+			fits: shiftsOnly,
+		},
+		{
+			name: "move", run: runMove, write: "moved", context: true, preps: []string{"at", "of", "on"},
+			starts: []string{"let"}, any: []string{"take over", "take"},
+			fits: func(c *clause) bool {
+				return c.words[c.open].text == "let" && c.has("take", "take over") && (namesJob(c) || len(c.ids.visits) > 0)
+			},
+		},
+		{
 			name: "change", run: runChange,
 			starts: []string{"make it", "make that"},
 		},
@@ -118,6 +130,17 @@ func forbidden(verbs ...[]string) []string {
 		}
 	}
 	return out
+}
+
+// shiftsOnly reports whether a clause says by how much something moves, and
+// little else: "an hour later", "make 1040 two hours earlier".
+func shiftsOnly(c *clause) bool {
+	if c.isQuestion() || c.negated() || c.conditional() || c.when.clockKnown() || c.when.dayKnown() {
+		return false
+	}
+	minutes, days := shiftOf(&request{clause: c, when: c.when})
+	name, _ := meaning(c.words[c.open:])
+	return (minutes != 0 || days != 0) && len(without(name, "make", "two", "three", "four")) == 0
 }
 
 func namesJob(c *clause) bool { return len(c.ids.jobs) > 0 }
@@ -173,12 +196,23 @@ func refusedIntents() []*intent {
 		},
 		{
 			name: "agenda", run: runAgenda, preps: []string{"at"},
+			any:  []string{"jobs", "visits", "day", "week", "rounds", "appointments", "round", "on", "doing", "plan"},
+			fits: func(c *clause) bool { return !namesJob(c) && len(c.ids.orders) == 0 && ofSomebody(c) },
+		},
+		{
+			name: "agenda", run: runAgenda, preps: []string{"at"},
+			any:  []string{"on the road", "out today", "out tomorrow", "visits on", "visits", "double booking", "double bookings", "clashes"},
+			not:  []string{"due", "cancel", "cancelled", "order", "orders", "part", "parts", "free", "available"},
+			fits: func(c *clause) bool { return !namesJob(c) && len(c.ids.orders) == 0 && len(c.ids.visits) == 0 },
+		},
+		{
+			name: "agenda", run: runAgenda, preps: []string{"at"},
 			any: []string{
 				"double booked", "double-booked", "jobs for", "jobs has", "visits for", "visits has", "visits at", "schedule for", "agenda", "diary", "calendar", "what has", "what have",
 				"when is", "whens", "whereabouts", "where is", "wheres", "doing", "whats on", "what visits", "which visits", "visits today", "visits tomorrow", "day look",
 				"route", "schedule", "got on", "overview", "briefing", "todays visits", "tomorrows visits", "is everyone", "is everybody",
 			},
-			not: []string{"due", "progress", "hold", "part", "parts", "order", "orders", "delivery", "stock", "overdue", "unassigned", "in stock", "the price"},
+			not: []string{"due", "progress", "hold", "open jobs", "new jobs", "jobs are", "how many jobs", "part", "parts", "order", "orders", "delivery", "stock", "overdue", "unassigned", "in stock", "the price"},
 			fits: func(c *clause) bool {
 				return !namesJob(c) && len(c.ids.orders) == 0 && len(c.ids.skus) == 0 && len(c.measures) == 0
 			},
@@ -220,17 +254,33 @@ func readIntents() []*intent {
 			},
 		},
 		{
-			name: "price", run: runPrice, preps: []string{"at"}, not: slices.Concat(anyoneWords, []string{"tech", "technician", "in progress", "on hold"}),
+			name: "price", run: runPrice, preps: []string{"at"}, not: slices.Concat(anyoneWords, []string{"how many jobs", "how many visits", "how many orders", "tech", "technician", "in progress", "on hold"}),
 			starts: []string{"i need a", "i need an", "i need the", "we need a", "we need an", "we need the", "looking for"},
 			any: []string{
 				"price", "prices", "cost", "costs", "how much", "do we have", "have we got", "do we stock", "in stock", "stock", "what fits", "which fits",
 				"what part", "which part", "compare", "difference between", "replacement", "replacements", "replace", "substitute", "substitutes", "alternative", "alternatives", "still made", "still sold", "discontinued",
-				"instead of", "fits", "find part", "search part", "search parts", "find parts", "look up part", "how many", "quote",
+				"instead of", "fits", "find part", "search part", "search parts", "find parts", "look up part", "how many", "quote", "cheapest", "how long does the", "how long is the", "lead time", "in the van", "in a van", "in the depot",
 			},
 		},
 		{
-			name: "availability", run: runAvailability, context: true, preps: []string{"at", "for", "to", "on"},
-			any: []string{
+			name: "availability", run: runAvailability, context: true, preps: []string{"at", "for", "to", "on", "in"},
+			starts: []string{"can", "could", "is", "would", "why cant", "why can not", "why cannot", "why isnt", "why not"},
+			not:    []string{"the customer", "customer", "access", "done", "finished", "closed", "booked", "on hold", "due", "part", "order", "access"},
+			fits: func(c *clause) bool {
+				why := c.words[c.open].text == "why"
+				return len(c.ids.orders)+len(c.ids.skus)+len(c.measures) == 0 && (c.when.said() || why) && (namesJob(c) || len(c.site) == 0 && !why) && c.namesOne()
+			},
+		},
+		{
+			name: "availability", run: runAvailability, context: true, preps: []string{"at", "for", "to", "on", "in"},
+			starts: []string{"any"},
+			not:    []string{"news", "part", "parts", "orders", "notes", "note"},
+			fits:   func(c *clause) bool { return namesJob(c) && c.when.said() },
+		},
+		{
+			name: "availability", run: runAvailability, context: true, preps: []string{"at", "for", "to", "on", "in"},
+			not: []string{"without anyone", "without anybody", "without somebody"},
+			any: []string{"got time", "has time", "have time", "time for",
 				"who is free", "whos free", "who can", "who could", "who else", "anyone", "anybody", "someone", "somebody", "available", "availability",
 				"free", "any people", "people", "who has time", "who is available", "whos available", "who do we have",
 			},
@@ -280,6 +330,8 @@ func (t table) shape(c *clause) (row *intent, terse bool) {
 		return t.named("book"), true
 	case namesJob(c):
 		return t.named("status"), false
+	case len(c.ids.orders) == 0 && len(c.ids.skus) == 0 && len(c.measures) == 0 && c.when.dayKnown() && !c.when.clockKnown() && len(c.site) == 0 && c.open == 0 && c.namesOne() && !c.isQuestion():
+		return t.named("agenda"), false // "dov friday?"
 	case len(c.ids.orders) > 0:
 		return t.named("orders"), false
 	case len(c.ids.skus) > 0:

@@ -64,7 +64,7 @@ func newRequests(c *clause, m *memory) []*request {
 	}
 	if len(c.ids.jobs) > 0 {
 		r.job = c.ids.jobs[0]
-	} else {
+	} else if !c.unsure {
 		m.fillJob(r)
 	}
 	return []*request{r}

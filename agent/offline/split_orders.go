@@ -46,6 +46,7 @@ func isJobWord(words []word, i int) bool {
 // partsForJobs parts behind each job. Every part must say what is ordered.
 func partsForJobs(head, body []word, jobs []int) [][]word {
 	var out [][]word
+	var previous []word
 	start := 0
 	for n, at := range jobs {
 		end := at + 1
@@ -56,9 +57,13 @@ func partsForJobs(head, body []word, jobs []int) [][]word {
 		} else if !body[at].ends && (end >= len(body) || !slices.Contains(joints, body[end].text)) {
 			return nil
 		}
+		if n > 0 && !describes(segment) && counts(segment) && len(previous) > 0 {
+			segment = append(slices.Clone(segment[:1]), append(slices.Clone(previous), segment[1:]...)...) // "two for 1045 and one for 1044"
+		}
 		if !describes(segment) {
 			return nil
 		}
+		previous = partPhrase(segment)
 		whole := slices.Concat(head, segment)
 		if parts := splitOrders(whole); len(parts) > 1 { // "a trap and a seal for 1058, and a fan for 1044"
 			out = append(out, parts...)
@@ -66,6 +71,32 @@ func partsForJobs(head, body []word, jobs []int) [][]word {
 			out = append(out, whole)
 		}
 		start = end
+	}
+	return out
+}
+
+// counts reports whether words begin with how many.
+func counts(words []word) bool {
+	if len(words) < 2 {
+		return false
+	}
+	return numberWords[words[0].text] > 0 || timesMark.MatchString(words[0].text) || isNumber(words[0].text) && len(words[0].text) < 4
+}
+
+// partPhrase are the words of a segment that name its part.
+func partPhrase(words []word) []word {
+	fresh := slices.Clone(words)
+	readIDs(fresh)
+	readMeasures(fresh)
+	var out []word
+	for i, w := range fresh {
+		named := w.as == asMeasure || w.as == asID && !isJobWord(words, i)
+		plain := w.as == asNothing && !isJobWord(words, i) && !slices.Contains(stopWords, w.text) && numberWords[w.text] == 0 && !isNumber(w.text) && !timesMark.MatchString(w.text)
+		if named || plain {
+			part := words[i]
+			part.ends = false
+			out = append(out, part)
+		}
 	}
 	return out
 }

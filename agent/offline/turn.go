@@ -158,17 +158,24 @@ func (t *turn) run() answer {
 
 // requests makes requests of the clauses, and gives those that nothing fits.
 func (t *turn) requests(clauses []*clause) (out []*request, unread []*clause) {
-	job := ""
+	job, many := "", false
 	for _, c := range clauses {
+		if c.intent == nil || c.corrects {
+			if next := t.memory.follows(c); next != nil {
+				out = append(out, next)
+				continue
+			}
+		}
 		if c.intent == nil {
 			unread = append(unread, c)
 			continue
 		}
-		if len(c.ids.jobs) == 0 && job != "" && len(c.site) == 0 && c.intent.context {
+		c.unsure = many && len(c.ids.jobs) == 0 && c.intent.write != "" // of which of the jobs just named?
+		if len(c.ids.jobs) == 0 && job != "" && !c.unsure && len(c.site) == 0 && c.intent.context {
 			c.ids.jobs = []string{job} // "... for 1044 and book lukasz friday"
 		}
 		if len(c.ids.jobs) > 0 {
-			job = c.ids.jobs[0]
+			job, many = c.ids.jobs[0], len(c.ids.jobs) > 1
 		}
 		out = append(out, newRequests(c, t.memory)...)
 	}
@@ -202,7 +209,7 @@ func (t *turn) do(requests []*request) answer {
 // perform runs one request. A line that says not to do something does nothing.
 func (t *turn) perform(r *request) answer {
 	switch {
-	case r.intent.write != "" && r.clause.negated():
+	case r.intent.write != "" && r.clause.negated() && !(r.intent.name == "move" && r.clause.insteadOnly()):
 		return say("I read that as not to do it. Nothing was " + r.intent.write + ".")
 	case r.intent.write != "" && r.clause.conditional():
 		return say("I cannot do that on a condition; please say it again without one, when it is met. Nothing was " + r.intent.write + ".")
