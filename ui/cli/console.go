@@ -20,7 +20,7 @@ func runConsole(ctx context.Context, o options) error {
 	}
 	defer d.close()
 	defer d.listenBeside()()
-	if err := d.askToStart(); err != nil {
+	if err := d.askToStart(ctx); err != nil {
 		return err
 	}
 	if d.options.plain || !o.terminal() {

@@ -111,6 +111,25 @@ func TestProgramsAreAccepted(t *testing.T) {
 	o.prints(t, "Server alpha: down", "Server beta: ready")
 }
 
+// The console asks at its start about every program, takes one line for each,
+// and can be left at the question.
+func TestConsoleAsksAboutPrograms(t *testing.T) {
+	t.Parallel()
+	w := newTwins(t)
+	x := w.open()
+	x.see("The server alpha is a program", "Type yes")
+	x.keys("\x03")
+	x.end()
+	x = w.open()
+	x.see("The server alpha is a program", "Type yes")
+	x.keys("yes\r")
+	x.see("The server beta is a program")
+	x.keys("\r")
+	x.see("Quillmoor", "beta down")
+	x.kill()
+	w.expect(failed, "doctor").prints(t, "Server alpha: ready", "Server beta: down")
+}
+
 // Two servers have the tool order_part. What was approved for one runs there,
 // and never at the other, also when the desk starts again with the servers in
 // the other order.

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -122,7 +123,7 @@ func accept(home, name string, c ServerConfig) error {
 // askToStart asks the person at the terminal about every program that was not
 // accepted yet. Nobody is asked twice in one start, and without a terminal
 // nobody is asked at all.
-func (d *desk) askToStart() error {
+func (d *desk) askToStart(ctx context.Context) error {
 	if !d.options.terminal() {
 		return nil
 	}
@@ -131,7 +132,7 @@ func (d *desk) askToStart() error {
 		if c.Disabled || c.fault != nil || c.Command == "" || accepted(d.options.home, name, c) == nil {
 			continue
 		}
-		yes, err := ask(d.options.in, d.options.out, c.describe(name)+"\nStart it, now and from now on? Type yes, or Enter to go on without it: ")
+		yes, err := ask(ctx, d.options.in, d.options.out, c.describe(name)+"\nStart it, now and from now on? Type yes, or Enter to go on without it: ")
 		if err != nil {
 			return err
 		}
@@ -145,11 +146,31 @@ func (d *desk) askToStart() error {
 }
 
 // ask asks a question that only yes answers with yes. It takes one line from the
-// input and not a byte more: what follows is for the console.
-func ask(in io.Reader, out io.Writer, question string) (bool, error) {
+// input and not a byte more: what follows is for the console. When ctx ends, the
+// program does too, and with it the reading that nobody waits for any more.
+func ask(ctx context.Context, in io.Reader, out io.Writer, question string) (bool, error) {
 	if _, err := io.WriteString(out, question); err != nil {
 		return false, err
 	}
+	type answer struct {
+		line string
+		err  error
+	}
+	came := make(chan answer, 1)
+	go func() {
+		line, err := oneLineOf(in)
+		came <- answer{line, err}
+	}()
+	select {
+	case a := <-came:
+		return strings.EqualFold(strings.TrimSpace(a.line), "yes"), a.err
+	case <-ctx.Done():
+		return false, errors.New("interrupted; nothing was started or accepted")
+	}
+}
+
+// oneLineOf reads to the end of the line, and no further.
+func oneLineOf(in io.Reader) (string, error) {
 	var line []byte
 	for one := make([]byte, 1); len(line) < 100; {
 		n, err := in.Read(one)
@@ -161,8 +182,8 @@ func ask(in io.Reader, out io.Writer, question string) (bool, error) {
 			break
 		}
 		if err != nil {
-			return false, fmt.Errorf("reading the answer: %w", err)
+			return "", fmt.Errorf("reading the answer: %w", err)
 		}
 	}
-	return strings.EqualFold(strings.TrimSpace(string(line)), "yes"), nil
+	return string(line), nil
 }

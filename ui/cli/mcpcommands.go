@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -99,13 +100,15 @@ func newAccept(o *options) *cobra.Command {
 			"terminal, --digest accepts what was shown before.",
 		Example: "  deskhand servers accept files\n  deskhand servers accept files --digest 3f29…",
 		Args:    exactly("NAME"),
-		RunE:    func(_ *cobra.Command, args []string) error { return acceptServer(o, args[0], digest) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return acceptServer(cmd.Context(), o, args[0], digest)
+		},
 	}
 	cmd.Flags().StringVar(&digest, "digest", "", "accept the command line with this `DIGEST` without a question")
 	return cmd
 }
 
-func acceptServer(o *options, name, digest string) error {
+func acceptServer(ctx context.Context, o *options, name, digest string) error {
 	c, err := o.readConfig()
 	if err != nil {
 		return err
@@ -131,7 +134,7 @@ func acceptServer(o *options, name, digest string) error {
 		}
 		return &exitError{code: exitWaiting, err: fmt.Errorf("nothing was accepted: without a terminal, give --digest %s", s.digest())}
 	default:
-		yes, err := ask(o.in, o.out, s.describe(name)+"\nMay Deskhand start it from now on? Type yes: ")
+		yes, err := ask(ctx, o.in, o.out, s.describe(name)+"\nMay Deskhand start it from now on? Type yes: ")
 		if err != nil {
 			return err
 		}
