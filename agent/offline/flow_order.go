@@ -39,6 +39,14 @@ func runOrder(t *turn, r *request) answer {
 	t.memory.setSKU(s.part.SKU)
 	open := openOrder(w, s.part.SKU)
 	if open != nil && !r.duplicate {
+		// A number that could not be ordered anyway must not be offered.
+		asked, done := t.call(toolQuote, args{"sku": s.part.SKU, "quantity": n, "work_order_id": r.job, "allow_duplicate": true})
+		if !done {
+			return waits
+		}
+		if slices.Contains([]string{"above_max_quantity", "below_min_quantity", "not_pack_multiple"}, asked.fault.Code) {
+			return t.orderRefused(r, asked, s.part)
+		}
 		return askDuplicate(r, *open, s, n)
 	}
 	call := args{"work_order_id": r.job, "sku": s.part.SKU, "quantity": n}
