@@ -15,11 +15,9 @@ var promptText string
 // prompt is the system text of a turn. It depends on the turn only, so that
 // every request of a turn, also after a restart, is the same.
 func (e *Engine) prompt(t Turn) string {
-	zone, _ := t.SentAt.Zone()
 	return strings.NewReplacer(
 		"{{time}}", t.SentAt.Format("Monday 2 January 2006, 15:04"),
 		"{{offset}}", t.SentAt.Format(time.RFC3339),
-		"{{zone}}", zone,
 		"{{user}}", t.User.DisplayName(),
 	).Replace(promptText)
 }

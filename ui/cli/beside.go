@@ -137,7 +137,7 @@ func (d *desk) borrowed(o options) (*desk, error) {
 		company.user = agent.UserID(o.user)
 	}
 	return &desk{
-		options: o, config: d.config, store: d.store, engine: d.engine, servers: d.servers, skills: d.skills,
+		options: o, config: d.config, store: d.store, engine: d.engine, model: d.model, servers: d.servers, skills: d.skills,
 		embedded: d.embedded, company: company,
 	}, company.check()
 }

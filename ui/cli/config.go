@@ -59,13 +59,6 @@ func (c *RetentionConfig) retention() agent.Retention {
 	return agent.Retention{MaxAge: time.Duration(c.MaxDays) * 24 * time.Hour, MaxCount: c.MaxConversations}
 }
 
-// ModelConfig chooses the model.
-type ModelConfig struct {
-	Provider string `json:"provider,omitempty"`
-	Name     string `json:"name,omitempty"`
-	BaseURL  string `json:"baseURL,omitempty"`
-}
-
 // workOrders is the name of the built-in server in the configuration.
 const workOrders = "work-orders"
 
@@ -83,7 +76,7 @@ var configKeys = keyTree{
 			"ceiling": {"minor": nil, "currency": nil, "at": nil, "perDay": nil},
 		},
 	},
-	"model": {"provider": nil, "name": nil, "baseURL": nil},
+	"model": modelKeys,
 	"user":  nil,
 	"texts": {
 		"denied": nil, "deniedSpending": nil, "expired": nil, "cancelled": nil, "unknown": nil, "happened": nil, "didNotHappen": nil,

@@ -49,7 +49,7 @@ func (d *desk) runPlain(ctx context.Context) error {
 // consoleOptions wires the desk to a screen.
 func (d *desk) consoleOptions() console.Options {
 	return console.Options{
-		Engine: d.engine, Now: d.company.now, User: d.company.current, Model: "built-in",
+		Engine: d.engine, Now: d.company.now, User: d.company.current, Model: d.modelName(),
 		Company: func() console.Company {
 			c, _ := d.company.get()
 			return console.Company{Name: c.Name, Demo: c.Demo, Clock: c.Clock}

@@ -13,7 +13,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"deskhand/agent"
-	"deskhand/agent/offline"
 	"deskhand/agent/skills"
 	"deskhand/mcp/client"
 	"deskhand/state"
@@ -26,6 +25,7 @@ type desk struct {
 	config   Config
 	store    *state.Store
 	engine   *agent.Engine
+	model    agent.Model
 	servers  []*client.Server
 	skills   *skills.Source // nil if no folder is configured
 	embedded *embedded
@@ -107,21 +107,20 @@ func openDesk(ctx context.Context, o options, wait time.Duration) (d *desk, err 
 	if d.company.user == "" {
 		d.company.user = d.config.User
 	}
-	model, err := d.chooseModel()
-	if err != nil {
+	if d.model, err = d.chooseModel(); err != nil {
 		return nil, err
 	}
 	policy, err := agent.NewPolicy(*d.config.Policy)
 	if err != nil {
 		return nil, &usageError{fmt.Errorf("%s: %w", o.configPath(), err)}
 	}
-	if err := d.openOrReplace(ctx, wait, func() error { return d.wire(ctx, model, policy) }); err != nil {
+	if err := d.openOrReplace(ctx, wait, func() error { return d.wire(ctx, policy) }); err != nil {
 		return nil, err
 	}
 	return d, nil
 }
 
-func (d *desk) wire(ctx context.Context, model agent.Model, policy *agent.Policy) error {
+func (d *desk) wire(ctx context.Context, policy *agent.Policy) error {
 	if err := d.loadCompany(ctx); err != nil {
 		return err
 	}
@@ -139,7 +138,7 @@ func (d *desk) wire(ctx context.Context, model agent.Model, policy *agent.Policy
 		sources = append(sources, d.skills)
 	}
 	engine, err := agent.New(agent.Config{
-		Store: d.store, Model: model, Sources: sources, Policy: policy, Owner: agent.OwnerID(newID()),
+		Store: d.store, Model: d.model, Sources: sources, Policy: policy, Owner: agent.OwnerID(newID()),
 		User: d.company.current, Now: d.company.now, NewID: newID, Logger: logger,
 		Texts: d.config.Texts, OnError: d.config.OnError,
 		MaxResult: func(server string) int { return d.config.MCPServers[server].MaxResultBytes },
@@ -149,18 +148,6 @@ func (d *desk) wire(ctx context.Context, model agent.Model, policy *agent.Policy
 	}
 	d.engine = engine
 	return engine.Mark(ctx, nil) // whoever has the file is the only one alive
-}
-
-// chooseModel makes the model that the command line or the configuration names.
-func (d *desk) chooseModel() (agent.Model, error) {
-	name := d.options.model
-	if name == "" && d.config.Model.Provider != "" {
-		name = d.config.Model.Provider
-	}
-	if name == "" || name == "offline" {
-		return offline.New(), nil
-	}
-	return nil, &usageError{fmt.Errorf("the model %q is not available; this version has: offline", name)}
 }
 
 // logger writes to a file in the home, never to the terminal.

@@ -61,6 +61,7 @@ func showConfig(o *options, asJSON bool) error {
 // hideSecrets puts a mark in the place of values that are not for a screen, and
 // the names of variables in the place of their values.
 func (c *Config) hideSecrets() {
+	c.Model.hideSecrets()
 	for name, s := range c.MCPServers {
 		if s.written != nil {
 			s = *s.written
@@ -76,17 +77,19 @@ func (c *Config) hideSecrets() {
 
 // diagnosis is what doctor found.
 type diagnosis struct {
-	Home    string      `json:"home"`
-	Config  string      `json:"config"`
-	Store   string      `json:"store"`
-	Model   string      `json:"model"`
-	Company string      `json:"company,omitempty"`
-	User    string      `json:"user,omitempty"`
-	Clock   string      `json:"clock"`
-	Waiting int         `json:"waiting"`
-	Damaged []string    `json:"damaged"`
-	Servers []serverRow `json:"servers"`
-	Tools   []toolRow   `json:"tools"`
+	Home   string `json:"home"`
+	Config string `json:"config"`
+	Store  string `json:"store"`
+	Model  string `json:"model"`
+	// ModelFault is what is wrong with the model; empty: it answers.
+	ModelFault string      `json:"modelFault,omitempty"`
+	Company    string      `json:"company,omitempty"`
+	User       string      `json:"user,omitempty"`
+	Clock      string      `json:"clock"`
+	Waiting    int         `json:"waiting"`
+	Damaged    []string    `json:"damaged"`
+	Servers    []serverRow `json:"servers"`
+	Tools      []toolRow   `json:"tools"`
 	// Proposed are the tools of trusted servers that say that they only read and
 	// still ask: candidates for the policy.
 	Proposed []agent.QualifiedName `json:"proposed,omitempty"`
@@ -118,6 +121,9 @@ func newDoctor(o *options) *cobra.Command {
 		} else {
 			err = found.print(o.out)
 		}
+		if err == nil && found.ModelFault != "" {
+			return &exitError{code: exitFailed, err: fmt.Errorf("the model %s does not answer: %s", found.Model, found.ModelFault)}
+		}
 		for _, s := range found.Servers {
 			if err == nil && s.State != string(client.PhaseReady) && s.State != serverDisabled {
 				return &exitError{code: exitFailed, err: fmt.Errorf("the server %s is %s: %s", s.Name, s.State, s.Detail)}
@@ -129,7 +135,7 @@ func newDoctor(o *options) *cobra.Command {
 
 func (d *desk) diagnose(ctx context.Context) (diagnosis, error) {
 	found := diagnosis{
-		Home: d.options.home, Config: d.options.configPath(), Store: d.options.store, Model: "built-in",
+		Home: d.options.home, Config: d.options.configPath(), Store: d.options.store, Model: d.modelName(),
 		Damaged: []string{}, Servers: []serverRow{}, Tools: []toolRow{},
 	}
 	if err := d.meetCompany(ctx); err != nil {
@@ -151,6 +157,7 @@ func (d *desk) diagnose(ctx context.Context) (diagnosis, error) {
 		found.Damaged = append(found.Damaged, b.Error())
 	}
 	d.checkServers(ctx)
+	found.ModelFault = d.checkModel(ctx)
 	tools, err := d.engine.Tools(ctx)
 	if err != nil {
 		return found, err
@@ -174,8 +181,12 @@ func (d *desk) diagnose(ctx context.Context) (diagnosis, error) {
 
 func (f diagnosis) print(w io.Writer) error {
 	var text strings.Builder
+	model := f.Model
+	if f.ModelFault != "" {
+		model += ", which does not answer: " + visible(f.ModelFault)
+	}
 	fmt.Fprintf(&text, "Home     %s\nConfig   %s\nStore    %s\nModel    %s\nCompany  %s\nUser     %s\nClock    %s\nWaiting  %d\n",
-		f.Home, f.Config, f.Store, f.Model, visible(f.Company), visible(f.User), f.Clock, f.Waiting)
+		f.Home, f.Config, f.Store, model, visible(f.Company), visible(f.User), f.Clock, f.Waiting)
 	for _, s := range f.Servers {
 		text.WriteString("\n" + s.heading())
 		for _, t := range f.Tools {

@@ -120,7 +120,7 @@ func (d *desk) stopServing(server *httpapi.Server, http *http.Server) error {
 
 // readiness says how the parts are, without waiting for any.
 func (d *desk) readiness(context.Context) httpapi.Readiness {
-	r := httpapi.Readiness{Ready: true, Store: d.options.store, Model: "built-in", Servers: map[string]string{}}
+	r := httpapi.Readiness{Ready: true, Store: d.options.store, Model: d.modelName(), Servers: map[string]string{}}
 	for _, s := range d.serverStatus() {
 		r.Servers[s.Name] = s.State
 		if s.State == string(client.PhaseDown) {

@@ -1,0 +1,233 @@
+package cli_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// provider is a server that speaks Chat Completions, with a model that orders
+// when it is asked to, and says what came of it.
+type provider struct {
+	*httptest.Server
+	mu       sync.Mutex
+	requests []string
+	// fail, if set, is the status of every answer.
+	fail int
+}
+
+const modelKey = "sk-nobody-may-see-this"
+
+func newProvider(t *testing.T) *provider {
+	p := &provider{}
+	p.Server = httptest.NewServer(http.HandlerFunc(p.answer))
+	t.Cleanup(p.Close)
+	return p
+}
+
+func (p *provider) answer(w http.ResponseWriter, r *http.Request) {
+	raw, err := io.ReadAll(r.Body)
+	if err != nil || r.Header.Get("Authorization") != "Bearer "+modelKey {
+		http.Error(w, `{"error":{"message":"wrong key `+r.Header.Get("Authorization")+`"}}`, http.StatusUnauthorized)
+		return
+	}
+	p.mu.Lock()
+	p.requests = append(p.requests, string(raw))
+	fail := p.fail
+	p.mu.Unlock()
+	if fail != 0 {
+		http.Error(w, `{"error":{"message":"out of order"}}`, fail)
+		return
+	}
+	var request struct {
+		Messages []struct{ Role, Content string }
+	}
+	if err := json.Unmarshal(raw, &request); err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	last := request.Messages[len(request.Messages)-1]
+	delta := map[string]any{"content": "You said: " + last.Content}
+	reason := "stop"
+	switch {
+	case last.Role == "tool":
+		delta = map[string]any{"content": "So it is: " + last.Content}
+	case strings.Contains(last.Content, "order"):
+		sku := "HE-3000-230"
+		if strings.Contains(last.Content, "stainless") {
+			sku += "S"
+		}
+		delta = map[string]any{"tool_calls": []any{map[string]any{
+			"index": 0, "id": "call_1", "type": "function",
+			"function": map[string]string{"name": "order_part", "arguments": `{"work_order_id":"WO-1044","sku":"` + sku + `","quantity":1}`},
+		}}}
+		reason = "tool_calls"
+	}
+	w.Header().Set("Content-Type", "text/event-stream")
+	for _, c := range []any{
+		map[string]any{"choices": []any{map[string]any{"index": 0, "delta": delta}}},
+		map[string]any{"choices": []any{map[string]any{"index": 0, "delta": map[string]any{}, "finish_reason": reason}}},
+		map[string]any{"choices": []any{}, "usage": map[string]int{"prompt_tokens": 100, "completion_tokens": 5}},
+	} {
+		text, _ := json.Marshal(c) // maps of plain values
+		_, _ = fmt.Fprintf(w, "data: %s\n\n", text)
+	}
+	_, _ = io.WriteString(w, "data: [DONE]\n\n")
+}
+
+func (p *provider) set(fail int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.fail = fail
+}
+
+// configured is a shell whose configuration names the provider.
+func (p *provider) configured(t *testing.T) *shell {
+	s := newShell(t)
+	path := filepath.Join(filepath.Dir(s.home), "model.json")
+	config := fmt.Sprintf(`{"model": {"provider": "openai", "name": "test-model", "baseURL": %q, "apiKeyEnv": "TEST_MODEL_KEY", "headers": {"X-Title": "${TEST_TITLE:-desk}"}, "timeout": "50s"}}`, p.URL+"/v1")
+	if err := os.WriteFile(path, []byte(config), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s.env = append(s.env, "TEST_MODEL_KEY="+modelKey)
+	s.flags = append(s.flags, "--config", path)
+	return s
+}
+
+func TestAnOrderThroughARealModelAcrossProcesses(t *testing.T) {
+	t.Parallel()
+	p := newProvider(t)
+	s := p.configured(t)
+	before := s.orders()
+	a := s.ask(waiting, orderLine)
+	if a.ApprovalID != "A-1" {
+		t.Fatalf("%+v", a)
+	}
+	s.within().expect(done, "approvals").prints(t, "HE-3000-230", "84.90 EUR")
+	s.expect(done, "approve", "A-1").prints(t, "So it is:", "PO-3021", "1 order placed: PO-3021, 84.90 EUR")
+	s.ordersAdded(before, 1)
+	s.expect(done, "show", a.ConversationID, "--json").prints(t, `"input": 200`, `"output": 10`)
+	s.expect(done, "doctor").prints(t, "Model    openai:test-model\n", "order_part")
+	p.mu.Lock()
+	first := p.requests[0]
+	p.mu.Unlock()
+	for _, want := range []string{`"model":"test-model"`, `"name":"order_part"`, "THIS COSTS MONEY", "Tuesday 1 December 2026, 09:00", `"content":"` + orderLine + `"`} {
+		if !strings.Contains(first, want) {
+			t.Errorf("the request does not hold %q: %s", want, first)
+		}
+	}
+	for _, hidden := range []string{"idempotency_key", "max_total_minor"} {
+		if strings.Contains(first, hidden) {
+			t.Errorf("the model sees %s", hidden)
+		}
+	}
+}
+
+func TestAModelThatFailsAfterADecision(t *testing.T) {
+	t.Parallel()
+	p := newProvider(t)
+	s := p.configured(t)
+	before := s.orders()
+	s.ask(waiting, orderLine)
+	p.set(http.StatusBadRequest)
+	o := s.expect(failed, "approve", "A-1")
+	o.says(t, "the decision stands", "refused the request (400): out of order", "go on with: deskhand continue ")
+	s.ordersAdded(before, 1)
+	s.expect(failed, "doctor").prints(t, "openai:test-model, which does not answer: ")
+	p.set(0)
+	var list []conversation
+	s.within().decode(&list, done, "conversations", "--json")
+	s.expect(done, "continue", list[0].ID).prints(t, "So it is:", "1 order placed: PO-3021")
+	s.ordersAdded(before, 1)
+
+	// Declining stands as well, and the model hears of it later.
+	s.ask(waiting, "order the stainless one for WO-1044")
+	p.set(http.StatusInternalServerError + 1)
+	s.expect(failed, "deny", "A-2", "--reason", "wrong size").says(t, "the decision stands")
+	p.set(0)
+	s.within().decode(&list, done, "conversations", "--json")
+	s.expect(done, "continue", list[0].ID).prints(t, "Declined by the dispatcher. Nothing was ordered.", "wrong size", "— Nothing was ordered.")
+	s.ordersAdded(before, 1)
+}
+
+func TestAModelsKeyIsNowhereButInItsRequests(t *testing.T) {
+	t.Parallel()
+	p := newProvider(t)
+	s := p.configured(t)
+	var said strings.Builder
+	for _, command := range [][]string{{"ask", orderLine}, {"approvals", "--json"}, {"deny", "A-1"}, {"doctor", "--json"}, {"config"}, {"config", "--json"}, {"export"}, {"audit", "--json"}, {"conversations"}} {
+		o := s.run(command...)
+		said.WriteString(o.out + o.err)
+	}
+	// A wrong key, which the server repeats in its answer.
+	wrong := "sk-wrong-and-secret-too"
+	s.env = append(s.env, "TEST_MODEL_KEY="+wrong)
+	o := s.run("ask", "hello")
+	o.says(t, "the key was refused (401); check model.apiKeyEnv")
+	said.WriteString(o.out + o.err)
+	texts := map[string]string{"output": said.String()}
+	err := filepath.WalkDir(s.home, func(path string, e fs.DirEntry, err error) error {
+		if err != nil || !e.Type().IsRegular() {
+			return err
+		}
+		raw, err := os.ReadFile(path)
+		texts[path] = string(raw)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for where, text := range texts {
+		if strings.Contains(text, modelKey) || strings.Contains(text, wrong) {
+			t.Errorf("a key is in %s", where)
+		}
+	}
+	if len(texts) < 3 {
+		t.Errorf("only %d files were looked at", len(texts))
+	}
+}
+
+func TestHowAModelIsChosen(t *testing.T) {
+	t.Parallel()
+	p := newProvider(t)
+	s := p.configured(t)
+	s.expect(usage, "--model", "openai", "--config", filepath.Join(filepath.Dir(s.home), "none.json"), "ask", "x").says(t, "there is no configuration file")
+	s.expect(usage, "--model", "gpt", "ask", "x").says(t, `the model "gpt" is not available; this version has: offline, openai:NAME`)
+	s.expect(done, "--model", "offline", "ask", "status of WO-1043").prints(t, "Sam Orrin")
+	s.expect(done, "--model", "openai:another", "ask", "hello").prints(t, "You said: hello")
+	p.mu.Lock()
+	last := p.requests[len(p.requests)-1]
+	p.mu.Unlock()
+	if !strings.Contains(last, `"model":"another"`) {
+		t.Errorf("asked for %s", last)
+	}
+	path := filepath.Join(filepath.Dir(s.home), "command.json")
+	config := fmt.Sprintf(`{"model": {"provider": "openai", "name": "m", "baseURL": %q, "apiKeyCommand": ["sh", "-c", "echo %s"]}}`, p.URL+"/v1", modelKey)
+	if err := os.WriteFile(path, []byte(config), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s.expect(done, "--config", path, "ask", "hello").prints(t, "You said: hello")
+	for text, want := range map[string]string{
+		`{"model":{"provider":"openai"}}`:                                "say which model",
+		`{"model":{"provider":"openai","name":"m","timeout":"soon"}}`:    `model.timeout is "soon"`,
+		`{"model":{"provider":"openai","name":"m","baseURL":"nowhere"}}`: "model.baseURL must look like",
+		`{"model":{"provider":"openai","name":"m","maxTokens":-1}}`:      "model.maxTokens must not be negative",
+	} {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		s.expect(usage, "--config", path, "ask", "hello").says(t, want)
+	}
+	if err := os.WriteFile(path, []byte(`{"model":{"provider":"openai","name":"m"}}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s.expect(failed, "--config", path, "ask", "hello").says(t, "OPENAI_API_KEY is not set", "deskhand continue")
+}
