@@ -3,18 +3,12 @@ package agent
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"strings"
-	"unicode/utf8"
 )
 
-// maxModelResult bounds what of one result a model gets, in bytes. The result is
-// stored whole.
-const maxModelResult = 48 << 10
-
 // ForModel is a result as the text of a tool message: the structured content,
-// or, where there is none, the text; both where they say different things. What
-// is too long is cut, and says so. It is never empty.
+// or, where there is none, the text; both where they say different things. It is
+// never empty.
 func (m ModelMessage) ForModel() string {
 	var parts []string
 	if m.Note != "" {
@@ -36,7 +30,7 @@ func (m ModelMessage) ForModel() string {
 	if out == "" {
 		return "The tool gave no output."
 	}
-	return cutText(out, maxModelResult)
+	return out
 }
 
 // sameJSON reports whether two texts are the same JSON value.
@@ -54,16 +48,4 @@ func sameJSON(a, b []byte) bool {
 	one, err := CanonicalObject(x.Bytes())
 	two, err2 := CanonicalObject(y.Bytes())
 	return err == nil && err2 == nil && bytes.Equal(one, two)
-}
-
-// cutText cuts a text between two characters and says how much is missing.
-func cutText(text string, limit int) string {
-	if len(text) <= limit {
-		return text
-	}
-	cut := limit
-	for cut > 0 && !utf8.RuneStart(text[cut]) {
-		cut--
-	}
-	return text[:cut] + fmt.Sprintf("\n[cut: %d of %d bytes are shown; ask for less at once]", cut, len(text))
 }
