@@ -138,6 +138,9 @@ func shiftsOnly(c *clause) bool {
 	if c.isQuestion() || c.negated() || c.conditional() || c.when.clockKnown() || c.when.dayKnown() {
 		return false
 	}
+	if c.has("will", "is", "are", "was", "were", "be", "been", "would", "might", "may", "he", "she", "they") {
+		return false // that tells something
+	}
 	minutes, days := shiftOf(&request{clause: c, when: c.when})
 	name, _ := meaning(c.words[c.open:])
 	return (minutes != 0 || days != 0) && len(without(name, "make", "two", "three", "four")) == 0

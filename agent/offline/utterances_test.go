@@ -28,7 +28,7 @@ import (
 // kept back from the work on the model: they say how it does on lines that
 // nobody looked at.
 var floors = map[string]int{
-	"utterances.jsonl": 100, "utterances_more.jsonl": 172, "utterances_own.jsonl": 256,
+	"utterances.jsonl": 100, "utterances_more.jsonl": 172, "utterances_own.jsonl": 286,
 	"utterances_held.jsonl": 74, "utterances_kept.jsonl": 96,
 }
 
