@@ -37,7 +37,7 @@ func inRequest(arguments json.RawMessage, lines []string, results []Result) bool
 	}
 	for _, result := range results {
 		var document any
-		if json.Unmarshal(result.Structured, &document) == nil && describes(document, names, said) {
+		if json.Unmarshal(result.Structured, &document) == nil && describes(document, names, said, false) {
 			return true
 		}
 	}
@@ -80,21 +80,26 @@ func mentioned(name string, said map[string]bool) bool {
 }
 
 // describes reports whether a record with one of the names, anywhere in the
-// document, shares a word with what was said.
-func describes(document any, names []string, said map[string]bool) bool {
+// document, shares a word with what was said, or stands inside a record whose
+// number was said: a visit or an order of the job that somebody named. within
+// says that the document does.
+func describes(document any, names []string, said map[string]bool, within bool) bool {
 	switch v := document.(type) {
 	case []any:
 		for _, element := range v {
-			if describes(element, names, said) {
+			if describes(element, names, said, within) {
 				return true
 			}
 		}
 	case map[string]any:
-		if isNamed(v, names) && sharesWord(v, said) {
+		if isNamed(v, names) && (within || sharesWord(v, said)) {
 			return true
 		}
+		if id, ok := v["id"].(string); ok && recordID.MatchString(id) {
+			within = mentioned(id, said)
+		}
 		for _, element := range v {
-			if describes(element, names, said) {
+			if describes(element, names, said, within) {
 				return true
 			}
 		}
