@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"deskhand/agent"
@@ -33,7 +34,16 @@ type desk struct {
 	engine *agent.Engine
 	// work counts the engine's verbs that are out, so that leaving can wait for
 	// them to be recorded.
-	work *sync.WaitGroup
+	work   *sync.WaitGroup
+	drafts *draftOrder
+}
+
+// draftOrder keeps an older text from being saved over a newer one: commands
+// run beside each other.
+type draftOrder struct {
+	made    atomic.Int64
+	mu      sync.Mutex
+	written map[agent.ConversationID]int64
 }
 
 // verb runs one of the engine's verbs, which block until the turn pauses.
@@ -136,7 +146,17 @@ func (d desk) draft(id agent.ConversationID) string {
 }
 
 func (d desk) saveDraft(id agent.ConversationID, text string) tea.Cmd {
-	return func() tea.Msg { return draftSavedMsg{putDraft(d.ctx, d.engine, id, text)} }
+	o := d.drafts
+	n := o.made.Add(1)
+	return func() tea.Msg {
+		o.mu.Lock()
+		defer o.mu.Unlock()
+		if n < o.written[id] {
+			return draftSavedMsg{}
+		}
+		o.written[id] = n
+		return draftSavedMsg{putDraft(d.ctx, d.engine, id, text)}
+	}
 }
 
 // putDraft keeps unsent text; nothing deletes the setting.
