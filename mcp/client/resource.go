@@ -13,7 +13,7 @@ import (
 // Tools it is tried once more if the session turns out to be dead.
 func (s *Server) ReadResource(ctx context.Context, uri string) (data []byte, mimeType string, err error) {
 	for again := false; ; again = true {
-		se, fresh, err := s.acquire(ctx, true)
+		se, fresh, err := s.acquire(ctx, false)
 		if err != nil {
 			return nil, "", err
 		}

@@ -13,8 +13,12 @@ import (
 )
 
 // serverPatience is how long a request to the model waits for a server that
-// does not answer; its last known tools stand in meanwhile.
-const serverPatience = 2 * time.Second
+// does not answer; its last known tools stand in meanwhile. A program that has
+// just been started gets longer.
+const (
+	serverPatience  = 2 * time.Second
+	programPatience = 15 * time.Second
+)
 
 // A program may have to be fetched before it starts, and gets a moment to end in
 // order; both within what a person waits for.
@@ -47,6 +51,7 @@ func (d *desk) serverOptions(name string, c ServerConfig, logger *slog.Logger) c
 	switch {
 	case c.fault != nil:
 	case c.Command != "":
+		o.Patience = programPatience
 		o.Command = &client.Command{Path: c.Command, Args: c.Args, Dir: c.Cwd, Env: client.Environment(d.options.getenv, c.Env)}
 		o.Identity = c.written.commandLine()
 		o.Permit = func() error { return accepted(d.options.home, name, c) }
