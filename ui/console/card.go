@@ -110,7 +110,9 @@ func (s standing) label() string {
 func (k card) body(b *box) {
 	if q, args, ok := readQuote(k.approval); ok {
 		k.order(b, q, args)
-	} else {
+	} else if p, v, args, ok := readVisit(k.approval); ok {
+		k.visit(b, p, v, args)
+	} else if !k.cancelledOrder(b) {
 		k.general(b)
 	}
 	k.reasons(b)

@@ -129,6 +129,14 @@ func (i settledItem) lines(c canvas) []string {
 // what says in a few words what the card was about.
 func (k card) what() string {
 	q, args, ok := readQuote(k.approval)
+	if _, v, moved, isVisit := readVisit(k.approval); isVisit {
+		what := safeLine(v.ID+" of "+v.Job+" "+v.Title, evidence) + ", " + spanOf(v.Start.text(), v.End.text())
+		if k.approval.Kind == "move_visit" {
+			start, end, _ := moved.times()
+			return "move " + what + " → " + spanOf(start.Format("Mon 2 Jan 15:04"), end.Format("Mon 2 Jan 15:04"))
+		}
+		return "cancel " + what
+	}
 	if !ok {
 		name := callName(k.call)
 		if summary := callSummary(k.call); k.call.State != agent.CallRefused && summary != "" {
