@@ -90,24 +90,6 @@ func pendingSentence(c Call, a Approval) string {
 	return fmt.Sprintf("%s is %s.", c.Tool, c.State)
 }
 
-// Summary says in a few words what the approval is about. For an order it comes
-// from the preview, never from a model's text.
-func (a *Approval) Summary() string {
-	var args map[string]any
-	_ = json.Unmarshal(a.Arguments, &args) // canonical bytes of an object
-	if a.Kind == kindOrder && a.Preview != nil {
-		name, _ := pointerText(a.Preview.Structured, "/part/name")
-		sku, _ := pointerText(a.Preview.Structured, "/part/sku")
-		supplier, _ := pointerText(a.Preview.Structured, "/supplier/name")
-		var total Money
-		raw, _ := Pointer(a.Preview.Structured, "/line/total")
-		if json.Unmarshal(raw, &total) == nil && name != "" {
-			return fmt.Sprintf("order %v × %s (%s) for %v, %s in total, from %s", args["quantity"], name, sku, args["work_order_id"], total, supplier)
-		}
-	}
-	return fmt.Sprintf("%s %s", a.Tool, a.Arguments)
-}
-
 func pointerText(document json.RawMessage, pointer string) (string, bool) {
 	raw, ok := Pointer(document, pointer)
 	if !ok {
