@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -210,7 +212,10 @@ func (d *raceDesk) check(t *testing.T, pair []verb, errs []error) {
 		t.Fatalf("A-1: %+v, %v", approvals, err)
 	}
 	a := approvals[0]
-	if sends := len(d.wo.Ledger("order")); sends != boolToInt(a.State == agent.ApprovalApproved) {
+	// An abort may stop an approved call before it has left.
+	stopped := slices.ContainsFunc(pair, func(v verb) bool { return strings.HasPrefix(v.name, "abort") })
+	sends, want := len(d.wo.Ledger("order")), boolToInt(a.State == agent.ApprovalApproved)
+	if sends > want || sends < want && !stopped {
 		t.Errorf("A-1 is %s, and %d orders were sent", a.State, sends)
 	}
 	wins := 0

@@ -17,13 +17,14 @@ import (
 	"go.uber.org/goleak"
 
 	"deskhand/agent"
+	"deskhand/agent/provider"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// provider is a scripted server: it gives its answers one after the other, the
+// scripted is a scripted server: it gives its answers one after the other, the
 // last one again and again.
-type provider struct {
+type scripted struct {
 	*httptest.Server
 	mu       sync.Mutex
 	requests [][]byte
@@ -32,8 +33,8 @@ type provider struct {
 	pauses   []time.Duration
 }
 
-func newProvider(t *testing.T, answers ...func(http.ResponseWriter)) *provider {
-	p := &provider{answers: answers}
+func newProvider(t *testing.T, answers ...func(http.ResponseWriter)) *scripted {
+	p := &scripted{answers: answers}
 	p.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		raw, err := io.ReadAll(r.Body)
 		if err != nil || r.URL.Path != "/v1/chat/completions" || r.Method != http.MethodPost {
@@ -55,7 +56,7 @@ func newProvider(t *testing.T, answers ...func(http.ResponseWriter)) *provider {
 
 const secret = "sk-very-secret"
 
-func (p *provider) model(t *testing.T, change ...func(*Options)) *Model {
+func (p *scripted) model(t *testing.T, change ...func(*Options)) *Model {
 	t.Helper()
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	t.Cleanup(transport.CloseIdleConnections)
@@ -259,7 +260,7 @@ func TestAnAnswerThatIsNotWholeIsAnError(t *testing.T) {
 		"an error object":   {words + `data: {"error":{"message":"overloaded ` + secret + `","code":529}}` + "\n\n", "stopped in the middle of the answer: overloaded …"},
 		"an error as text":  {": ka\n\n" + words + `data: {"error":"boom"}` + "\n\n", "stopped in the middle of the answer: boom"},
 		"garbage":           {words + "data: <html>\n\n", "no JSON"},
-		"an event too long": {words + "data: " + strings.Repeat("x", maxEvent+1) + "\n\n", "broke off"},
+		"an event too long": {words + "data: " + strings.Repeat("x", provider.MaxEvent+1) + "\n\n", "broke off"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := newProvider(t, stream(test.body))
@@ -321,7 +322,7 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 		"404":          {status(404, `{"error":{"message":"no such model"}}`), 1, `does not know the model "test-model" or the address (404)`},
 		"400":          {status(400, `{"error":{"message":"bad schema"}}`), 1, "refused the request (400): bad schema"},
 		"no credit":    {status(429, `{"error":{"code":"insufficient_quota","message":"no credit"}}`), 1, "no credit left (429): no credit"},
-		"500 for ever": {status(500, "<html>proxy"), attempts, "has a problem (500); try again later"},
+		"500 for ever": {status(500, "<html>proxy"), provider.Attempts, "has a problem (500); try again later"},
 		"HTML": {func(w http.ResponseWriter) {
 			w.Header().Set("Content-Type", "text/html")
 			_, _ = io.WriteString(w, "<html>login")
@@ -347,7 +348,7 @@ func TestNobodyListens(t *testing.T) {
 	m := p.model(t)
 	p.Close()
 	_, _, err := ask(t, m, hello)
-	if err == nil || !strings.Contains(err.Error(), "cannot be reached") || !strings.Contains(err.Error(), "--model offline") || len(p.pauses) != attempts-1 {
+	if err == nil || !strings.Contains(err.Error(), "cannot be reached") || !strings.Contains(err.Error(), "--model offline") || len(p.pauses) != provider.Attempts-1 {
 		t.Errorf("%v after %v", err, p.pauses)
 	}
 }

@@ -2,7 +2,6 @@ package openai
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -10,10 +9,8 @@ import (
 	"github.com/tmaxmax/go-sse"
 
 	"deskhand/agent"
+	"deskhand/agent/provider"
 )
-
-// maxEvent bounds one event of a stream, in bytes.
-const maxEvent = 8 << 20
 
 // reply collects a stream.
 type reply struct {
@@ -29,17 +26,11 @@ type reply struct {
 	done  bool
 }
 
-var (
-	errCut      = errors.New("the answer broke off in the middle; nothing of it was used")
-	errTooLong  = errors.New("the answer was cut because it became too long; raise model.maxTokens, or ask for less at once")
-	errFiltered = errors.New("the provider's filter refused the answer; say it in other words")
-)
-
 // read reads a stream to its end.
 func (r *reply) read(body io.Reader, emit func(string)) error {
-	for event, err := range sse.Read(body, &sse.ReadConfig{MaxEventSize: maxEvent}) {
+	for event, err := range sse.Read(body, &sse.ReadConfig{MaxEventSize: provider.MaxEvent}) {
 		if err != nil {
-			return fmt.Errorf("%w (%w)", errCut, err)
+			return r.broken(err)
 		}
 		data := strings.TrimSpace(event.Data)
 		if data == "" {
@@ -54,7 +45,7 @@ func (r *reply) read(body io.Reader, emit func(string)) error {
 			return fmt.Errorf("the server sent something in the middle of the answer that is no JSON: %w", err)
 		}
 		if len(c.Error) > 0 && string(c.Error) != "null" {
-			return fmt.Errorf("the server stopped in the middle of the answer: %s", faultOf(c.Error))
+			return fmt.Errorf("the server stopped in the middle of the answer: %s", provider.Fault(c.Error))
 		}
 		r.take(c, emit)
 	}
@@ -121,16 +112,27 @@ func (r *reply) place(index *int, id string) *agent.ModelCall {
 func (r *reply) end() error {
 	switch r.finish {
 	case "length":
-		return errTooLong
+		return provider.ErrTooLong
 	case "content_filter":
-		return errFiltered
+		return provider.ErrFiltered
 	case "":
 		// A server may forget [DONE], or the reason, but not both.
 		if !r.done {
-			return errCut
+			return r.broken(nil)
 		}
 	}
 	return nil
+}
+
+// broken says how a stream ended that is not whole.
+func (r *reply) broken(err error) error {
+	switch {
+	case !r.began:
+		return provider.ErrNothing
+	case err != nil:
+		return fmt.Errorf("%w (%w)", provider.ErrCut, err)
+	}
+	return provider.ErrCut
 }
 
 // reply is the whole of it.

@@ -114,16 +114,3 @@ type chunk struct {
 	} `json:"usage"`
 	Error json.RawMessage `json:"error"`
 }
-
-// fault is an error object, which some servers send as text.
-func faultOf(raw json.RawMessage) string {
-	var text string
-	if json.Unmarshal(raw, &text) == nil {
-		return text
-	}
-	var object struct {
-		Message string `json:"message"`
-	}
-	_ = json.Unmarshal(raw, &object) // what cannot be read says nothing
-	return object.Message
-}
