@@ -25,9 +25,9 @@ func raceRounds() int {
 	case fullSweep():
 		return 1000
 	case raceDetector:
-		return 100
+		return 25
 	}
-	return 250
+	return 60
 }
 
 // raceDesk is one store with two engines, each of which takes the other for

@@ -88,8 +88,9 @@ type rule struct {
 }
 
 var rules = []rule{
-	{of: engine, except: []string{engine + "/openai", engine + "/anthropic"},
+	{of: engine, except: []string{engine + "/openai", engine + "/anthropic", engine + "/provider"},
 		never: []string{module + "/ui", module + "/mcp", module + "/state", sdk, bbolt, etcd, charm, cobra, openai, claude, "net/http"}},
+	{of: engine + "/provider", never: []string{module + "/ui", module + "/mcp", module + "/state", engine + "/openai", engine + "/anthropic", sdk, bbolt, etcd, charm}},
 	{of: engine + "/openai", never: []string{module + "/ui", module + "/mcp", module + "/state", sdk, bbolt, etcd, charm}},
 	{of: engine + "/anthropic", never: []string{module + "/ui", module + "/mcp", module + "/state", sdk, bbolt, etcd, charm}},
 	{of: module + "/mcp/client", never: []string{module + "/ui", module + "/state", module + "/mcp/workorders", bbolt, charm, cobra}},

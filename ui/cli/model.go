@@ -13,21 +13,23 @@ import (
 	"time"
 
 	"deskhand/agent"
+	"deskhand/agent/anthropic"
 	"deskhand/agent/offline"
 	"deskhand/agent/openai"
 )
 
 // ModelConfig chooses the model. The built-in one needs nothing of it.
 type ModelConfig struct {
-	// Provider is offline or openai, which stands for every server that speaks
-	// Chat Completions.
+	// Provider is offline, anthropic, or openai, which stands for every server
+	// that speaks Chat Completions.
 	Provider string `json:"provider,omitempty"`
 	Name     string `json:"name,omitempty"`
-	// BaseURL is the address up to /chat/completions; empty: OpenAI's own.
+	// BaseURL is the server's address; empty: the provider's own.
 	BaseURL string `json:"baseURL,omitempty"`
 	// APIKeyEnv names the environment variable with the key; APIKeyCommand is a
 	// program, with its arguments, that prints the key. Without both the key is
-	// in OPENAI_API_KEY, or none is sent.
+	// in OPENAI_API_KEY or ANTHROPIC_API_KEY, or, for a server of one's own,
+	// none is sent.
 	APIKeyEnv     string            `json:"apiKeyEnv,omitempty"`
 	APIKeyCommand []string          `json:"apiKeyCommand,omitempty"`
 	Headers       map[string]string `json:"headers,omitempty"`
@@ -44,9 +46,13 @@ var modelKeys = keyTree{
 
 // The providers.
 const (
-	providerOffline = "offline"
-	providerOpenAI  = "openai"
+	providerOffline   = "offline"
+	providerOpenAI    = "openai"
+	providerAnthropic = "anthropic"
 )
+
+// usualKeys are the environment variables in which people keep the keys.
+var usualKeys = map[string]string{providerOpenAI: "OPENAI_API_KEY", providerAnthropic: "ANTHROPIC_API_KEY"}
 
 // chosen is what counts: the flag, where it says something, over the file.
 func (c ModelConfig) chosen(flag string) (ModelConfig, error) {
@@ -59,10 +65,10 @@ func (c ModelConfig) chosen(flag string) (ModelConfig, error) {
 	}
 	c.Provider = cmp.Or(c.Provider, providerOffline)
 	switch {
-	case c.Provider != providerOffline && c.Provider != providerOpenAI:
-		return c, fmt.Errorf("the model %q is not available; this version has: offline, openai:NAME", cmp.Or(flag, c.Provider))
-	case c.Provider == providerOpenAI && c.Name == "":
-		return c, errors.New("say which model: --model openai:NAME, or model.name in the configuration")
+	case c.Provider != providerOffline && usualKeys[c.Provider] == "":
+		return c, fmt.Errorf("the model %q is not available; this version has: offline, openai:NAME, anthropic:NAME", cmp.Or(flag, c.Provider))
+	case c.Provider != providerOffline && c.Name == "":
+		return c, fmt.Errorf("say which model: --model %s:NAME, or model.name in the configuration", c.Provider)
 	case c.MaxTokens < 0:
 		return c, errors.New("model.maxTokens must not be negative")
 	}
@@ -91,10 +97,17 @@ func (d *desk) chooseModel() (agent.Model, error) {
 		headers[name] = value
 	}
 	timeout, _ := time.ParseDuration(cmp.Or(c.Timeout, "0s")) // it has been checked
-	model, err := openai.New(openai.Options{
-		Name: c.Name, BaseURL: c.BaseURL, Headers: headers, Timeout: timeout, MaxTokens: c.MaxTokens, Temperature: c.Temperature,
-		Key: func(ctx context.Context) (string, error) { return c.key(ctx, d.options.getenv) },
-	})
+	key := func(ctx context.Context) (string, error) { return c.key(ctx, d.options.getenv) }
+	var model agent.Model
+	if c.Provider == providerAnthropic {
+		model, err = anthropic.New(anthropic.Options{
+			Name: c.Name, BaseURL: c.BaseURL, Headers: headers, Timeout: timeout, MaxTokens: c.MaxTokens, Temperature: c.Temperature, Key: key,
+		})
+	} else {
+		model, err = openai.New(openai.Options{
+			Name: c.Name, BaseURL: c.BaseURL, Headers: headers, Timeout: timeout, MaxTokens: c.MaxTokens, Temperature: c.Temperature, Key: key,
+		})
+	}
 	if err != nil {
 		return nil, &usageError{err}
 	}
@@ -129,11 +142,12 @@ func (c ModelConfig) key(ctx context.Context, getenv func(string) string) (strin
 		}
 		return key, nil
 	}
-	if c.BaseURL == "" || c.BaseURL == openai.DefaultURL {
-		if key := getenv("OPENAI_API_KEY"); key != "" {
+	if c.BaseURL == "" || c.BaseURL == openai.DefaultURL || c.BaseURL == anthropic.DefaultURL {
+		usual := usualKeys[c.Provider]
+		if key := getenv(usual); key != "" {
 			return key, nil
 		}
-		return "", errors.New("OPENAI_API_KEY is not set; set it, or name another variable in model.apiKeyEnv")
+		return "", fmt.Errorf("%s is not set; set it, or name another variable in model.apiKeyEnv", usual)
 	}
 	return "", nil // a server of one's own often wants none
 }

@@ -200,7 +200,7 @@ func TestHowAModelIsChosen(t *testing.T) {
 	p := newProvider(t)
 	s := p.configured(t)
 	s.expect(usage, "--model", "openai", "--config", filepath.Join(filepath.Dir(s.home), "none.json"), "ask", "x").says(t, "there is no configuration file")
-	s.expect(usage, "--model", "gpt", "ask", "x").says(t, `the model "gpt" is not available; this version has: offline, openai:NAME`)
+	s.expect(usage, "--model", "gpt", "ask", "x").says(t, `the model "gpt" is not available; this version has: offline, openai:NAME, anthropic:NAME`)
 	s.expect(done, "--model", "offline", "ask", "status of WO-1043").prints(t, "Sam Orrin")
 	s.expect(done, "--model", "openai:another", "ask", "hello").prints(t, "You said: hello")
 	p.mu.Lock()
@@ -230,4 +230,6 @@ func TestHowAModelIsChosen(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.expect(failed, "--config", path, "ask", "hello").says(t, "OPENAI_API_KEY is not set", "deskhand continue")
+	s.expect(failed, "--config", path, "--model", "anthropic:m", "ask", "hello").says(t, "ANTHROPIC_API_KEY is not set", "deskhand continue")
+	s.expect(usage, "--config", path, "--model", "anthropic", "ask", "hello").says(t, "say which model: --model anthropic:NAME")
 }

@@ -41,7 +41,7 @@ func (o *options) addTo(root *cobra.Command) {
 	flags := root.PersistentFlags()
 	flags.StringVar(&o.home, "home", "", "keep everything in `DIR` (env DESKHAND_HOME)")
 	flags.StringVar(&o.config, "config", "", "read the configuration from `FILE` (default deskhand.json in the configuration folder)")
-	flags.StringVar(&o.model, "model", "", "use the model `NAME`: offline, the built-in one, or openai:NAME")
+	flags.StringVar(&o.model, "model", "", "use the model `NAME`: offline, the built-in one, openai:NAME or anthropic:NAME")
 	flags.StringVar(&o.store, "store", storeBolt, "use this `KIND` of store: bolt, or memory, which keeps nothing")
 	flags.StringVar(&o.user, "user", "", "act in the name of the desk user `ID` (default: the first of the book)")
 	flags.Var((*clockFlag)(&o.clock), "clock", "fix date and time in data, prompt and quotes, e.g. 2026-12-01T09:00:00+01:00")
