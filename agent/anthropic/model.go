@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"net/url"
 	"strings"
 	"time"
 
@@ -62,16 +63,20 @@ func New(o Options) (*Model, error) {
 	if o.MaxTokens == 0 {
 		o.MaxTokens = defaultMaxTokens
 	}
-	if err := provider.CheckURL(o.BaseURL); err != nil {
+	path := "v1/messages"
+	if base, err := url.Parse(o.BaseURL); err == nil && strings.HasSuffix(strings.TrimSuffix(base.Path, "/"), "/v1") {
+		path = "messages" // people write the address either way
+	}
+	address, err := provider.Join(o.BaseURL, path)
+	if err != nil {
 		return nil, err
 	}
 	headers := map[string]string{"Anthropic-Version": version}
 	for name, value := range o.Headers {
 		headers[name] = value
 	}
-	base := strings.TrimSuffix(strings.TrimSuffix(o.BaseURL, "/"), "/v1")
 	return &Model{options: o, client: provider.New(provider.Options{
-		Model: o.Name, URL: base + "/v1/messages", Key: o.Key, Headers: headers,
+		Model: o.Name, URL: address, Key: o.Key, Headers: headers,
 		SetKey:  func(h http.Header, key string) { h.Set("X-Api-Key", key) },
 		Timeout: o.Timeout, Transport: o.Transport, Sleep: o.Sleep,
 	})}, nil

@@ -53,11 +53,12 @@ func New(o Options) (*Model, error) {
 	if o.BaseURL == "" {
 		o.BaseURL = DefaultURL
 	}
-	if err := provider.CheckURL(o.BaseURL); err != nil {
+	address, err := provider.Join(o.BaseURL, "chat/completions")
+	if err != nil {
 		return nil, err
 	}
 	return &Model{options: o, client: provider.New(provider.Options{
-		Model: o.Name, URL: strings.TrimSuffix(o.BaseURL, "/") + "/chat/completions", Key: o.Key, Headers: o.Headers,
+		Model: o.Name, URL: address, Key: o.Key, Headers: o.Headers,
 		SetKey:  func(h http.Header, key string) { h.Set("Authorization", "Bearer "+key) },
 		Timeout: o.Timeout, Transport: o.Transport, Sleep: o.Sleep,
 	})}, nil
@@ -72,13 +73,29 @@ func (m *Model) Respond(ctx context.Context, r agent.ModelRequest, emit func(str
 		Model: m.options.Name, Messages: messagesOf(r), Tools: toolsOf(r), MaxTokens: m.options.MaxTokens, Temperature: m.options.Temperature,
 		Stream: true, StreamOptions: &streamOptions{IncludeUsage: true},
 	}
-	got, err := m.ask(ctx, body, emit)
-	var refused *provider.RefusedError
-	if errors.As(err, &refused) && strings.Contains(refused.Said, "stream_options") {
-		body.StreamOptions = nil // a server that does not know them
-		got, err = m.ask(ctx, body, emit)
+	for {
+		got, err := m.ask(ctx, body, emit)
+		if !body.suit(err) {
+			return got, err
+		}
 	}
-	return got, err
+}
+
+// suit changes a request that the server refused for the way it is put, and says
+// whether it did.
+func (r *request) suit(err error) bool {
+	var refused *provider.RefusedError
+	switch {
+	case !errors.As(err, &refused):
+		return false
+	case r.StreamOptions != nil && strings.Contains(refused.Said, "stream_options"):
+		r.StreamOptions = nil // a server that does not know them
+	case r.MaxTokens != 0 && strings.Contains(refused.Said, "max_completion_tokens"):
+		r.MaxTokens, r.MaxCompletionTokens = 0, r.MaxTokens // a model that wants the newer name
+	default:
+		return false
+	}
+	return true
 }
 
 func (m *Model) ask(ctx context.Context, body request, emit func(string)) (agent.ModelReply, error) {

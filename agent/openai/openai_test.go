@@ -361,6 +361,39 @@ func TestAServerThatKnowsNoStreamOptions(t *testing.T) {
 	}
 }
 
+// Newer models refuse max_tokens and name what they want instead.
+func TestAModelThatWantsTheNewerNameOfTheLimit(t *testing.T) {
+	p := newProvider(t, status(400, `{"error":{"message":"Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead."}}`),
+		stream(event(`{"content":"ok"}`), finish("stop"), endOfStream))
+	reply, _, err := ask(t, p.model(t, func(o *Options) { o.MaxTokens = 77 }), hello)
+	if err != nil || reply.Text != "ok" || len(p.requests) != 2 {
+		t.Fatalf("%+v, %v, %d requests", reply, err, len(p.requests))
+	}
+	if again := p.requests[1]; !bytes.Contains(again, []byte(`"max_completion_tokens":77`)) || bytes.Contains(again, []byte(`"max_tokens"`)) {
+		t.Errorf("asked again with %s", again)
+	}
+}
+
+// A server may want its key in a header or in the address, and repeat it.
+func TestSecretsOfHeadersAndAddressAreInNoError(t *testing.T) {
+	secrets := []string{"azure-secret-1", "bearer-secret-2", "query-secret-3", "password-secret-4"}
+	said := `{"error":{"message":"refused: ` + strings.Join(secrets, " ") + `"}}`
+	for name, answer := range map[string]func(http.ResponseWriter){
+		"refused":   status(401, said),
+		"in stream": stream("data: " + said + "\n\n"),
+	} {
+		p := newProvider(t, answer)
+		m := p.model(t, func(o *Options) {
+			o.BaseURL = strings.Replace(p.URL, "http://", "http://desk:password-secret-4@", 1) + "/v1?code=query-secret-3"
+			o.Headers = map[string]string{"Api-Key": "azure-secret-1", "X-Auth": "Bearer bearer-secret-2"}
+		})
+		_, _, err := ask(t, m, hello)
+		if err == nil || !strings.Contains(err.Error(), "refused: … … … …") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
 // TestGivingUpStopsTheRequest: also in the middle of an answer.
 func TestGivingUpStopsTheRequest(t *testing.T) {
 	gone := make(chan struct{})

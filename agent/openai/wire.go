@@ -8,13 +8,15 @@ import (
 
 // The request, with the members that are used here, in this order.
 type request struct {
-	Model         string         `json:"model"`
-	Messages      []message      `json:"messages"`
-	Tools         []tool         `json:"tools,omitempty"`
-	MaxTokens     int            `json:"max_tokens,omitempty"`
-	Temperature   *float64       `json:"temperature,omitempty"`
-	Stream        bool           `json:"stream"`
-	StreamOptions *streamOptions `json:"stream_options,omitempty"`
+	Model     string    `json:"model"`
+	Messages  []message `json:"messages"`
+	Tools     []tool    `json:"tools,omitempty"`
+	MaxTokens int       `json:"max_tokens,omitempty"`
+	// MaxCompletionTokens is the newer name of the same limit.
+	MaxCompletionTokens int            `json:"max_completion_tokens,omitempty"`
+	Temperature         *float64       `json:"temperature,omitempty"`
+	Stream              bool           `json:"stream"`
+	StreamOptions       *streamOptions `json:"stream_options,omitempty"`
 }
 
 type streamOptions struct {

@@ -12,6 +12,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -40,16 +41,18 @@ type Options struct {
 // Client asks one server. It keeps nothing between requests.
 type Client struct {
 	options Options
+	// secrets are what no error may hold, beside the key.
+	secrets []string
 	http    *http.Client
 }
 
-// CheckURL says what is wrong with a base address.
-func CheckURL(base string) error {
+// Join gives the address of a path below a base address, whose query it keeps.
+func Join(base, path string) (string, error) {
 	u, err := url.Parse(base)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-		return errors.New("model.baseURL must look like https://HOST/v1")
+		return "", errors.New("model.baseURL must look like https://HOST/v1")
 	}
-	return nil
+	return u.JoinPath(path).String(), nil
 }
 
 // New makes a Client. Nothing is sent before it is used.
@@ -60,7 +63,7 @@ func New(o Options) *Client {
 	if o.Sleep == nil {
 		o.Sleep = sleep
 	}
-	return &Client{options: o, http: &http.Client{
+	return &Client{options: o, secrets: secretsOf(o), http: &http.Client{
 		Transport: o.Transport,
 		// A redirect would take the key to another server.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
@@ -176,7 +179,7 @@ func (c *Client) once(ctx context.Context, raw []byte, read func(io.Reader) erro
 	if err == nil || errors.Is(err, ErrNothing) {
 		return err
 	}
-	return errors.New(hidden(err.Error(), key))
+	return errors.New(c.hidden(err.Error(), key))
 }
 
 // host is the server's address without what may be secret.
@@ -221,7 +224,7 @@ func (c *Client) refused(resp *http.Response, key string) error {
 	if json.Unmarshal(raw, &body) == nil && len(body.Error) > 0 {
 		e.Said = Fault(body.Error)
 	}
-	e.Said = hidden(strings.Join(strings.Fields(e.Said), " "), key)
+	e.Said = c.hidden(strings.Join(strings.Fields(e.Said), " "), key)
 	if runes := []rune(e.Said); len(runes) > 300 {
 		e.Said = string(runes[:300]) + "…"
 	}
@@ -262,12 +265,48 @@ func Fault(raw json.RawMessage) string {
 	return object.Message
 }
 
-// hidden takes a key out of a text.
-func hidden(text, key string) string {
-	if key == "" {
-		return text
+// shortestSecret keeps ordinary short words of headers readable in errors.
+const shortestSecret = 8
+
+// secretsOf are the parts of headers and address that may be keys: some servers
+// want theirs there, and repeat it when they refuse it.
+func secretsOf(o Options) []string {
+	var out []string
+	add := func(value string) {
+		if len(value) >= shortestSecret {
+			out = append(out, value)
+		}
 	}
-	return strings.ReplaceAll(text, key, "…")
+	for _, value := range o.Headers {
+		add(value)
+		for _, word := range strings.Fields(value) {
+			add(word) // of "Bearer KEY" a server may repeat the key alone
+		}
+	}
+	if u, err := url.Parse(o.URL); err == nil {
+		for _, values := range u.Query() {
+			for _, value := range values {
+				add(value)
+			}
+		}
+		if password, set := u.User.Password(); set {
+			add(password)
+		}
+	}
+	// Longest first, so that a secret goes whole before a part of it does.
+	slices.SortFunc(out, func(a, b string) int { return len(b) - len(a) })
+	return out
+}
+
+// hidden takes the key, and what else is secret, out of a text.
+func (c *Client) hidden(text, key string) string {
+	if key != "" {
+		text = strings.ReplaceAll(text, key, "…")
+	}
+	for _, secret := range c.secrets {
+		text = strings.ReplaceAll(text, secret, "…")
+	}
+	return text
 }
 
 func retryAfter(h http.Header) time.Duration {

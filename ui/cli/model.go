@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"net/url"
 	"os/exec"
 	"slices"
 	"strings"
@@ -180,4 +181,21 @@ func (c *ModelConfig) hideSecrets() {
 	if len(headers) > 0 {
 		c.Headers = headers
 	}
+	u, err := url.Parse(c.BaseURL)
+	if err != nil {
+		c.BaseURL = "(cannot be read)"
+		return
+	}
+	if u.User == nil && u.RawQuery == "" {
+		return
+	}
+	if u.User != nil {
+		u.User = url.User("(set)")
+	}
+	values := u.Query()
+	for name := range values {
+		values.Set(name, "(set)")
+	}
+	u.RawQuery = values.Encode()
+	c.BaseURL = u.String()
 }

@@ -233,3 +233,44 @@ func TestHowAModelIsChosen(t *testing.T) {
 	s.expect(failed, "--config", path, "--model", "anthropic:m", "ask", "hello").says(t, "ANTHROPIC_API_KEY is not set", "deskhand continue")
 	s.expect(usage, "--config", path, "--model", "anthropic", "ask", "hello").says(t, "say which model: --model anthropic:NAME")
 }
+
+// A key may also stand in a header or in the address, and a server may repeat it.
+func TestAKeyInAHeaderOrInTheAddressIsNowhereElse(t *testing.T) {
+	t.Parallel()
+	secrets := []string{"header-secret-1", "query-secret-2", "password-secret-3"}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, password, _ := r.BasicAuth()
+		if r.Header.Get("Api-Key") != secrets[0] || r.URL.Query().Get("code") != secrets[1] || password != secrets[2] {
+			t.Errorf("asked with %v, %v", r.URL, r.Header)
+		}
+		http.Error(w, `{"error":{"message":"refused: `+strings.Join(secrets, " ")+`"}}`, http.StatusUnauthorized)
+	}))
+	t.Cleanup(server.Close)
+	s := newShell(t)
+	path := filepath.Join(filepath.Dir(s.home), "model.json")
+	address := strings.Replace(server.URL, "http://", "http://desk:"+secrets[2]+"@", 1) + "/v1?code=" + secrets[1]
+	config := fmt.Sprintf(`{"model": {"provider": "openai", "name": "m", "baseURL": %q, "headers": {"Api-Key": "${TEST_HEADER_KEY}"}}}`, address)
+	if err := os.WriteFile(path, []byte(config), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s.env = append(s.env, "TEST_HEADER_KEY="+secrets[0])
+	s.flags = append(s.flags, "--config", path)
+	s.expect(failed, "ask", "hello").says(t, "refused: … … …")
+	var said strings.Builder
+	for _, command := range [][]string{{"config"}, {"config", "--json"}, {"doctor", "--json"}, {"export"}, {"audit", "--json"}, {"conversations", "--json"}} {
+		o := s.run(command...)
+		said.WriteString(o.out + o.err)
+	}
+	store, err := os.ReadFile(filepath.Join(s.home, "desk.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, secret := range secrets {
+		if strings.Contains(said.String(), secret) {
+			t.Errorf("%s is printed", secret)
+		}
+		if strings.Contains(string(store), secret) {
+			t.Errorf("%s is in the store", secret)
+		}
+	}
+}
