@@ -192,6 +192,9 @@ type Store interface {
 	// rest.
 	Prune(ctx context.Context, id ConversationID) error
 	FinishPruning(ctx context.Context) error
+	// Sweep removes the parts of large values that nothing names any more, e.g.
+	// after Prune, and gives the number of those values.
+	Sweep(ctx context.Context) (int, error)
 	// Watch signals, coalesced, that something changed; what, is read from the
 	// store. The channel is closed when ctx ends.
 	Watch(ctx context.Context) <-chan struct{}

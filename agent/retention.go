@@ -55,9 +55,15 @@ func (e *Engine) Prune(ctx context.Context, r Retention) (int, error) {
 			removed++
 		}
 		if len(heads) < prunePage {
-			return removed, nil
+			break
 		}
 	}
+	if removed > 0 {
+		if _, err := e.store.Sweep(ctx); err != nil {
+			return removed, fmt.Errorf("removing what large values left: %w", err)
+		}
+	}
+	return removed, nil
 }
 
 // needed are the conversations with calls that a person may have to act on.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -118,5 +119,30 @@ func TestPruningThatIsCutShortGoesOnAndLeavesNothing(t *testing.T) {
 		if err == nil { // the cut came after the end
 			return
 		}
+	}
+}
+
+// TestPruningLeavesNoPartsOfLargeValues: a large value lies in parts of its own.
+func TestPruningLeavesNoPartsOfLargeValues(t *testing.T) {
+	backend := memory.New()
+	e, _ := retentionDesk(t, backend, 0)
+	for _, letter := range []string{"a", "b"} {
+		if _, err := e.Send(t.Context(), agent.SendRequest{Text: strings.Repeat(letter, 150_000)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	parts := func() int {
+		pairs, err := backend.Scan(t.Context(), kv.ScanOptions{Prefix: "chunk/"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(pairs)
+	}
+	before := parts()
+	if removed, err := e.Prune(t.Context(), agent.Retention{MaxCount: 1}); err != nil || removed != 1 {
+		t.Fatalf("%d removed, %v", removed, err)
+	}
+	if after := parts(); before == 0 || after*2 != before {
+		t.Errorf("%d parts, and %d after half was removed", before, after)
 	}
 }

@@ -73,6 +73,9 @@ func wrap(value []byte, limit int) (stored []byte, hash string) {
 // writeChunks lays values out, each in transactions small enough for every
 // backend. Chunks are named by their content, so writing them twice is harmless.
 func (s *Store) writeChunks(ctx context.Context, values map[string][]byte) error {
+	s.mu.Lock()
+	swept := s.swept
+	s.mu.Unlock()
 	for hash, value := range values {
 		for n := 0; n*maxInline < len(value); n++ {
 			part := value[n*maxInline : min(len(value), (n+1)*maxInline)]
@@ -82,7 +85,9 @@ func (s *Store) writeChunks(ctx context.Context, values map[string][]byte) error
 			}
 		}
 		s.mu.Lock()
-		s.written[hash] = true
+		if s.swept == swept { // else a sweep may have taken what was just written
+			s.written[hash] = true
+		}
 		s.mu.Unlock()
 	}
 	return nil

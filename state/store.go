@@ -17,8 +17,10 @@ type Store struct {
 	kv kv.Store
 
 	mu sync.Mutex
-	// written are the hashes of values whose chunks are laid out.
+	// written are the hashes of values whose chunks are laid out, and were so
+	// after the sweep with the number swept.
 	written map[string]bool
+	swept   int
 }
 
 var _ agent.Store = (*Store)(nil)
@@ -43,10 +45,7 @@ func (s *Store) Update(ctx context.Context, fn func(agent.Tx) error) error {
 			if err := fn(t); err != nil {
 				return err
 			}
-			if len(t.large) > 0 {
-				return &needsChunks{values: t.large}
-			}
-			return nil
+			return t.confirmChunks()
 		})
 		var large *needsChunks
 		var missing *needsValue
@@ -82,8 +81,8 @@ type transaction struct {
 	loaded map[string][]byte
 	// bytes is what it has written so far, under the records' own keys.
 	bytes int
-	// large are values whose chunks are not written yet, by hash.
-	large map[string][]byte
+	// named are the large values that it wrote, by hash.
+	named map[string][]byte
 }
 
 // get reads a record; a missing one is [agent.ErrNotFound].
@@ -133,15 +132,10 @@ func (t *transaction) put(key string, record any) error {
 	t.bytes += len(stored)
 	if hash != "" {
 		t.loaded[string(stored)] = value // its chunks may not be there yet
-		t.store.mu.Lock()
-		written := t.store.written[hash]
-		t.store.mu.Unlock()
-		if !written {
-			if t.large == nil {
-				t.large = map[string][]byte{}
-			}
-			t.large[hash] = value
+		if t.named == nil {
+			t.named = map[string][]byte{}
 		}
+		t.named[hash] = value
 	}
 	return t.tx.Put(key, stored)
 }
