@@ -1,6 +1,7 @@
 package agent_test
 
 import (
+	"errors"
 	"fmt"
 	"testing"
 
@@ -111,6 +112,13 @@ func TestNamesAreLegalDistinctAndGoBackToTheirTools(t *testing.T) {
 	}
 	if seen["only_here"] != "a/only_here" || seen["same"] != "" {
 		t.Errorf("aliases: %v", seen)
+	}
+	// A name that several tools would answer to finds none of them.
+	for _, name := range []string{"same", "b__c", "a/only_here", ""} {
+		var unknown *agent.ToolError
+		if entry, err := box.Lookup(name); seen[name] == "" && (!errors.As(err, &unknown) || unknown.Code != agent.ToolUnmapped) {
+			t.Errorf("%q leads to %s, %v", name, entry.Name, err)
+		}
 	}
 	again := agent.NewToolbox([]agent.ServerTools{servers[2], servers[0], servers[1]}, nil).Aliases()
 	for name, alias := range box.Aliases() {
