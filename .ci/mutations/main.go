@@ -235,7 +235,7 @@ var mutations = []mutation{
 			"Arguments: []byte(strings.ReplaceAll(string(c.Arguments), c.Key, fmt.Sprint(c.Key, c.Attempt))), Call: c.ID, Approval: c.Approval, User: c.By,"},
 		{"agent/dispatch.go", "\t\"fmt\"\n", "\t\"fmt\"\n\t\"strings\"\n"},
 	}},
-	one("what was tried with another tool is not asked again", "agent/settle.go", `if !person && (entry.Definition != c.Definition || entry.Identity != c.ServerIdentity) {`, `if false {`),
+	one("what was tried with another tool is not asked again", "agent/settle.go", `if !person && (entry.Definition != c.Definition || entry.Identity != c.ServerIdentity) {`, `if _ = entry; false {`),
 	one("no word of an earlier send is taken from a later one", "agent/dispatch.go", `case c.Lost != "" && !c.ReadOnly:`, `case false:`),
 	one("a result is stored once", "agent/dispatch.go", `if c.Attempt != sent.Attempt || c.State`, `if c.State`),
 	one("starting sends nothing that was approved", "agent/recover.go", `if c.State != CallUnknown || !c.Keyed {`, `if c.State != CallUnknown && !c.Held() || !c.Keyed {`),
