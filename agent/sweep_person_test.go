@@ -151,7 +151,7 @@ func (p *sweepPerson) settle(ctx context.Context, w agent.ApprovalReport) error 
 	}
 	as := agent.SettleNot
 	for _, r := range receipts {
-		if r.Call == w.CallID && r.Worked {
+		if r.Call == w.CallID && r.Tool == w.Tool.Tool() && r.Worked { // not its quote
 			as = agent.SettleHappened
 		}
 	}
