@@ -73,6 +73,18 @@ func (e *Engine) Extend(ctx context.Context, id ApprovalID, by time.Duration) (A
 		return Approval{}, errors.New("extend by a length of time above zero")
 	}
 	end, user, now := e.now().Add(by), e.userIn(ctx), e.now()
+	return e.amend(ctx, id, func(a *Approval) (AuditLine, error) {
+		if a.ExpiresAt == nil {
+			return AuditLine{}, fmt.Errorf("%s waits for ever already", id)
+		}
+		a.ExpiresAt = &end
+		return AuditLine{Step: AuditExtended, At: now, By: &user, Note: "until " + end.Format(time.RFC3339)}, nil
+	})
+}
+
+// amend changes an approval that is open, and decides nothing. A turn that had
+// been stalled goes on.
+func (e *Engine) amend(ctx context.Context, id ApprovalID, fn func(*Approval) (AuditLine, error)) (Approval, error) {
 	loaded, _, err := e.load(ctx, id)
 	if err != nil {
 		return Approval{}, err
@@ -86,14 +98,14 @@ func (e *Engine) Extend(ctx context.Context, id ApprovalID, by time.Duration) (A
 		if a.State != ApprovalOpen {
 			return nil, &DecidedError{Approval: a}
 		}
-		if a.ExpiresAt == nil {
-			return nil, fmt.Errorf("%s waits for ever already", id)
+		line, err := fn(&a)
+		if err != nil {
+			return nil, err
 		}
-		a.ExpiresAt = &end
 		out = a
-		return []AuditLine{{Step: AuditExtended, At: now, By: &user, Note: "until " + end.Format(time.RFC3339)}}, tx.PutApproval(a)
+		return []AuditLine{line}, tx.PutApproval(a)
 	})
-	if err == nil && goOn { // the turn had been stalled
+	if err == nil && goOn {
 		err = e.drive(ctx, out.Conversation, out.Turn)
 	}
 	return out, err

@@ -21,29 +21,12 @@ type Referral struct {
 // [*DecidedError] if the approval is not open any more.
 func (e *Engine) Refer(ctx context.Context, id ApprovalID) (Approval, error) {
 	user, now := e.userIn(ctx), e.now()
-	loaded, _, err := e.load(ctx, id)
-	if err != nil {
-		return Approval{}, err
-	}
-	var out Approval
-	goOn, err := e.change(ctx, loaded.Call, func(tx Tx, _ *Call) ([]AuditLine, error) {
-		a, err := tx.Approval(id)
-		if err != nil {
-			return nil, err
-		}
-		if a.State != ApprovalOpen {
-			return nil, &DecidedError{Approval: a}
-		}
-		role := neededRole(a)
+	return e.amend(ctx, id, func(a *Approval) (AuditLine, error) {
+		role := neededRole(*a)
 		if roleRank(role) <= roleRank(user.Role) {
-			return nil, fmt.Errorf("%s needs nobody else: %s may approve it", id, user.DisplayName())
+			return AuditLine{}, fmt.Errorf("%s needs nobody else: %s may approve it", id, user.DisplayName())
 		}
 		a.Referral = &Referral{Role: role, By: user, At: now}
-		out = a
-		return []AuditLine{{Step: AuditReferred, At: now, By: &user, Note: "to a " + strings.ReplaceAll(role, "_", " ")}}, tx.PutApproval(a)
+		return AuditLine{Step: AuditReferred, At: now, By: &user, Note: "to a " + strings.ReplaceAll(role, "_", " ")}, nil
 	})
-	if err == nil && goOn { // the turn had been stalled
-		err = e.drive(ctx, out.Conversation, out.Turn)
-	}
-	return out, err
 }

@@ -253,5 +253,5 @@ var mutations = []mutation{
 	one("the model hears a batch when all of it has settled", "agent/turn.go", "default:\n\t\t\tstate = TurnPaused", "default:\n\t\t\tstate = TurnThinking"),
 	one("a turn has a cap of steps", "agent/run.go", `if s.Head.Open.Steps >= e.maxSteps {`, `if false {`),
 	one("a line behind an aborted turn is not sent by itself", "agent/turn.go", `if q.Behind != "" && q.Behind != ended {`, `if false {`),
-	one("what waits is not pruned", "agent/retention.go", `if h.Open != nil || kept[h.Conversation] {`, `if h.Open != nil {`),
+	one("what waits is not pruned", "agent/retention.go", `if h.Open != nil || kept[h.Conversation] {`, `if _ = kept; h.Open != nil {`),
 }
