@@ -51,8 +51,18 @@ func TestARecordThatCannotBeReadSendsNothingAndBlocksNobody(t *testing.T) {
 				if err == nil {
 					t.Error("it was approved")
 				}
-				t.Logf("approve: %v", err)
+				var broken *agent.RecordError
+				if !errors.As(err, &broken) || !strings.HasPrefix(broken.Key, record) {
+					t.Errorf("approve does not name the record: %v", err)
+				}
+				if _, err := d.Deny(t.Context(), agent.DecideRequest{Approval: "A-1"}); err == nil && record != "turn/" {
+					t.Error("it was denied, although nobody can say what it was")
+				}
 				d.orders(t, 0)
+				unusable, err := d.Unusable(t.Context())
+				if err != nil || len(unusable) != 1 || !strings.HasPrefix(unusable[0].Record.Key, record) {
+					t.Errorf("unusable: %+v, %v", unusable, err)
+				}
 				if n := len(d.model.Requests()); n != 1 {
 					t.Errorf("the model was asked %d times", n)
 				}
@@ -65,6 +75,73 @@ func TestARecordThatCannotBeReadSendsNothingAndBlocksNobody(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// TestEndingATurnWithARecordThatCannotBeReadFreesItsConversation: what cannot be
+// read stays as it lies, nothing was sent, and the next request is a whole one.
+func TestEndingATurnWithARecordThatCannotBeReadFreesItsConversation(t *testing.T) {
+	for _, record := range []string{"turn/", "call/", "approval/"} {
+		for _, spoiling := range spoilings {
+			t.Run(record+" "+spoiling.name, func(t *testing.T) {
+				backend := memory.New()
+				d := newDesk(t, agenttest.Call(orderCall), agenttest.Say("Hello."))
+				d.store = state.New(backend)
+				d.reopen(t)
+				sent := d.send(t, orderLine)
+				spoil(t, backend, record, spoiling.spoil)
+				spoiled := export(t, backend, record)
+				d.reopen(t)
+
+				ended, err := d.Abort(t.Context(), sent.ConversationID)
+				if err != nil || ended.Status != agent.TurnAborted {
+					t.Fatalf("abort: %+v, %v", ended, err)
+				}
+				if after := export(t, backend, record); after != spoiled {
+					t.Errorf("the record was changed from\n%sto\n%s", spoiled, after)
+				}
+				unusable, err := d.Unusable(t.Context())
+				if err != nil || len(unusable) != 0 {
+					t.Errorf("unusable: %+v, %v", unusable, err)
+				}
+				if waiting, err := d.Waiting(t.Context()); err != nil || len(waiting) != 0 {
+					t.Errorf("waiting: %+v, %v", waiting, err)
+				}
+				if _, err := d.Approve(t.Context(), agent.DecideRequest{Approval: "A-1"}); err == nil {
+					t.Error("it was approved after the end of its request")
+				}
+				report, err := d.Send(t.Context(), agent.SendRequest{Text: "hello", Conversation: sent.ConversationID})
+				if err != nil || report.Answer != "Hello." {
+					t.Errorf("the next message: %+v, %v", report, err)
+				}
+				d.orders(t, 0)
+			})
+		}
+	}
+}
+
+// TestACallThatWasOutAndCannotBeReadStaysListed: it may have happened, so ending
+// its request does not make it go away.
+func TestACallThatWasOutAndCannotBeReadStaysListed(t *testing.T) {
+	backend := memory.New()
+	d := newDesk(t, agenttest.Call(orderCall))
+	d.store = state.New(backend)
+	d.reopen(t)
+	sent := d.send(t, orderLine)
+	d.wo.SetHandler("order", func(context.Context, agent.CallRequest) (agent.Result, error) {
+		return agent.Result{}, &agent.CallError{Outcome: agent.OutcomeUnknown, Server: "work-orders", Err: errors.New("the connection broke")}
+	})
+	if report, err := d.Approve(t.Context(), agent.DecideRequest{Approval: "A-1"}); err != nil || report.Calls[0].Status != agent.CallUnknown {
+		t.Fatalf("approve: %+v, %v", report, err)
+	}
+	spoil(t, backend, "call/", func(v string) string { return v[:len(v)/2] })
+	d.reopen(t)
+	if _, err := d.Abort(t.Context(), sent.ConversationID); err != nil {
+		t.Fatal(err)
+	}
+	unusable, err := d.Unusable(t.Context())
+	if err != nil || len(unusable) != 1 || unusable[0].Call == "" {
+		t.Errorf("unusable: %+v, %v", unusable, err)
 	}
 }
 

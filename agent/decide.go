@@ -99,14 +99,14 @@ func (e *Engine) load(ctx context.Context, id ApprovalID) (Approval, Call, error
 		return Approval{}, Call{}, fmt.Errorf("reading %s: %w", id, err)
 	}
 	if len(approvals) == 0 {
-		return Approval{}, Call{}, fmt.Errorf("there is no approval %s: %w", id, ErrNotFound)
+		return Approval{}, Call{}, e.unusable(ctx, id, "")
 	}
 	calls, err := e.store.Calls(ctx, []CallID{approvals[0].Call})
 	if err != nil {
 		return Approval{}, Call{}, fmt.Errorf("reading the call of %s: %w", id, err)
 	}
 	if len(calls) == 0 {
-		return Approval{}, Call{}, &DigestError{Approval: id, Reason: "the record of its call is missing or damaged"}
+		return Approval{}, Call{}, e.unusable(ctx, id, "")
 	}
 	if approvals[0].State == ApprovalOpen && calls[0].Approval != id {
 		// It was replaced between the two reads.
@@ -115,6 +115,21 @@ func (e *Engine) load(ctx context.Context, id ApprovalID) (Approval, Call, error
 		}
 	}
 	return approvals[0], calls[0], nil
+}
+
+// unusable says why an approval, its call, or the turn of its conversation is
+// not there.
+func (e *Engine) unusable(ctx context.Context, id ApprovalID, in ConversationID) error {
+	unusable, err := e.Unusable(ctx)
+	if err != nil {
+		return err
+	}
+	for _, u := range unusable {
+		if u.Approval == id || in != "" && u.Call == "" && u.Conversation == in {
+			return &UnusableError{u}
+		}
+	}
+	return fmt.Errorf("there is no approval %s: %w", id, ErrNotFound)
 }
 
 // checkOpen makes sure that the approval can be decided, and that it is what
@@ -450,7 +465,7 @@ func (e *Engine) turnOf(ctx context.Context, a Approval) (Turn, error) {
 		return Turn{}, fmt.Errorf("reading the turn of %s: %w", a.ID, err)
 	}
 	if len(turns) == 0 {
-		return Turn{}, &DigestError{Approval: a.ID, Reason: "the record of its turn is missing or damaged"}
+		return Turn{}, e.unusable(ctx, a.ID, a.Conversation)
 	}
 	return turns[0], nil
 }

@@ -9,6 +9,39 @@ import (
 // ErrNotFound: the store has no such record.
 var ErrNotFound = errors.New("not found")
 
+// RecordError: a record cannot be used: it is missing, damaged, or was written by
+// a newer program. It stays as it is, and nothing is sent because of it.
+type RecordError struct {
+	// Key is the record's key in the store.
+	Key    string
+	Reason string
+	// Missing: there is no such record; the error is [ErrNotFound] too.
+	Missing bool
+}
+
+// Is implements the interface of [errors.Is].
+func (e *RecordError) Is(target error) bool { return e.Missing && target == ErrNotFound }
+
+func (e *RecordError) Error() string {
+	return fmt.Sprintf("the record %s cannot be used: %s", e.Key, e.Reason)
+}
+
+// UnusableError: what a person wanted to act on has a record that cannot be
+// used.
+type UnusableError struct{ Unusable }
+
+func (e *UnusableError) Error() string {
+	return fmt.Sprintf("%s can be neither approved nor denied: %v; nothing was sent", e.Name(), e.Record)
+}
+
+func (e *UnusableError) Unwrap() error { return e.Record }
+
+// isUnusable reports whether a record was asked for that cannot be used.
+func isUnusable(err error) bool {
+	var broken *RecordError
+	return errors.As(err, &broken)
+}
+
 // ErrNoOpenTurn: there is nothing in the conversation to end.
 var ErrNoOpenTurn = errors.New("the conversation has no open turn")
 

@@ -177,6 +177,9 @@ type Store interface {
 	// OpenCalls gives the calls that a person may have to act on (waiting,
 	// approved and not sent, unknown) or that run, oldest first.
 	OpenCalls(ctx context.Context) ([]Call, error)
+	// Unusable gives what is open and cannot be acted on, because of its records.
+	// Whatever is well is not among it, so it is empty on a healthy desk.
+	Unusable(ctx context.Context) ([]Unusable, error)
 	// Conversations gives at most limit heads, newest conversation first, with
 	// numbers below before (0: from the newest).
 	Conversations(ctx context.Context, before, limit int) ([]Head, error)
@@ -210,6 +213,9 @@ type Tx interface {
 	PutTurn(Turn) error
 	Call(id CallID) (Call, error)
 	PutCall(Call) error
+	// LeaveCall takes a call out of those that are open without touching its
+	// record, which cannot be used.
+	LeaveCall(id CallID) error
 	Approval(id ApprovalID) (Approval, error)
 	PutApproval(Approval) error
 	// NextApproval and NextConversation count, never giving a number twice.
@@ -223,6 +229,32 @@ type Tx interface {
 	Setting(name string, v any) error
 	// PutSetting writes a small value of the desk; nil deletes it.
 	PutSetting(name string, v any) error
+}
+
+// Unusable is something open that a person would have to act on and cannot,
+// because of the one record named.
+type Unusable struct {
+	// Conversation is empty for a call of a conversation that is not known.
+	Conversation ConversationID
+	// Unreadable: it is the conversation's head that cannot be used, so that
+	// nothing can be done in it.
+	Unreadable bool
+	// Call is empty where it is the turn, or the conversation, that cannot be used.
+	Call CallID
+	// Approval is the open one of Call, if there is one.
+	Approval ApprovalID
+	Record   *RecordError
+}
+
+// Name is what a person knows it by.
+func (u Unusable) Name() string {
+	switch {
+	case u.Approval != "":
+		return string(u.Approval)
+	case u.Call != "":
+		return "the call " + string(u.Call)
+	}
+	return "the request in conversation " + string(u.Conversation)
 }
 
 // Snapshot is a turn as it lies in the store.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -22,7 +23,7 @@ func (e *Engine) Report(ctx context.Context, id ConversationID) (Report, error) 
 		return report, fmt.Errorf("reading the turn: %w", err)
 	}
 	if len(turns) == 0 {
-		return report, fmt.Errorf("the record of turn %s is missing or damaged", head.LastTurn)
+		return report, &RecordError{Key: "of turn " + string(head.LastTurn), Reason: "it is missing or damaged"}
 	}
 	turn := turns[0]
 	messages, calls, err := e.turnRecords(ctx, head, turn)
@@ -66,6 +67,7 @@ func (r *Report) answer(messages []Message, s Snapshot) {
 				sentences = append(sentences, pendingSentence(c, s.Approvals[c.Approval]))
 			}
 		}
+		sentences = append(sentences, unusableSentences(s)...)
 		r.Answer = strings.TrimSpace(r.Answer + "\n" + strings.Join(sentences, "\n"))
 		if len(r.Approvals) > 0 {
 			r.ApprovalID = r.Approvals[0].ApprovalID
@@ -85,9 +87,28 @@ func pendingSentence(c Call, a Approval) string {
 	case CallApproved:
 		return fmt.Sprintf("%s is approved, not sent: %s.", c.Name(), c.NotSent)
 	case CallWaiting:
+		if a.ID == "" {
+			return fmt.Sprintf("%s cannot be decided: %s. Nothing was sent.", c.Approval, unusableApproval)
+		}
 		return fmt.Sprintf("%s waits for your decision: %s. Nothing is sent until you approve it.", a.ID, a.Summary())
 	}
 	return fmt.Sprintf("%s is %s.", c.Tool, c.State)
+}
+
+// unusableApproval is why a call waits that nobody can decide.
+const unusableApproval = "the record of what was asked is missing or damaged"
+
+// unusableSentences says which calls of the newest reply have no record that
+// could be used.
+func unusableSentences(s Snapshot) []string {
+	var out []string
+	for _, b := range s.Head.Open.Batch {
+		if b.State.Settled() || slices.ContainsFunc(s.Calls, func(c Call) bool { return c.ID == b.ID }) {
+			continue
+		}
+		out = append(out, fmt.Sprintf("A call of this request, %s when it was last seen, has a record that is missing or damaged, so it can be neither decided nor sent. Stopping the request ends it.", b.State))
+	}
+	return out
 }
 
 func pointerText(document json.RawMessage, pointer string) (string, bool) {
@@ -150,7 +171,8 @@ func ReportApproval(a Approval, c Call) ApprovalReport {
 
 // Waiting lists what waits for a person over the whole desk: open approvals,
 // calls that were approved and not sent, calls with unknown outcome. The oldest
-// comes first.
+// comes first. What cannot be decided because of its records is in
+// [Engine.Unusable] instead.
 func (e *Engine) Waiting(ctx context.Context) ([]ApprovalReport, error) {
 	calls, err := e.store.OpenCalls(ctx)
 	if err != nil {
@@ -176,12 +198,27 @@ func (e *Engine) Waiting(ctx context.Context) ([]ApprovalReport, error) {
 			continue
 		}
 		a, ok := byID[c.Approval]
+		if !ok && c.Approval != "" && c.State != CallUnknown {
+			continue // see Unusable
+		}
 		if !ok { // a call that had none is named by its own id
 			a = Approval{Conversation: c.Conversation, Turn: c.Turn, Tool: c.Tool, Arguments: c.Arguments, RequestedAt: c.SentAt}
 		}
 		out = append(out, ReportApproval(a, c))
 	}
 	return out, nil
+}
+
+// Unusable lists what is open over the whole desk and cannot be acted on,
+// because a record is missing, damaged or of a newer program. Nothing of it is
+// sent; aborting its conversation's turn ends it, and leaves the records as they
+// are.
+func (e *Engine) Unusable(ctx context.Context) ([]Unusable, error) {
+	unusable, err := e.store.Unusable(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("looking for records that cannot be used: %w", err)
+	}
+	return unusable, nil
 }
 
 // workOrderID is a work order's number.

@@ -143,17 +143,20 @@ func (e *Engine) Abort(ctx context.Context, id ConversationID) (Report, error) {
 		var lines []AuditLine
 		for _, b := range head.Open.Batch {
 			line, err := e.abortCall(tx, b.ID, user, now)
+			if isUnusable(err) {
+				err = leave(tx, b)
+			}
 			if err != nil {
 				return err
 			}
 			lines = append(lines, line...)
 		}
 		record, err := tx.Turn(turn)
-		if err != nil {
-			return err
+		if err == nil {
+			record.End, record.Usage = TurnAborted, head.Open.Usage
+			err = tx.PutTurn(record)
 		}
-		record.End, record.Usage = TurnAborted, head.Open.Usage
-		if err := tx.PutTurn(record); err != nil {
+		if err != nil && !isUnusable(err) {
 			return err
 		}
 		head.Open, head.Updated = nil, now
@@ -164,7 +167,21 @@ func (e *Engine) Abort(ctx context.Context, id ConversationID) (Report, error) {
 	}
 	e.stop(turn)
 	e.tell(Happening{Kind: TurnEnded, Conversation: id, Turn: turn})
-	return e.Report(ctx, id)
+	report, err := e.Report(ctx, id)
+	if isUnusable(err) {
+		report.Status, err = TurnAborted, nil
+		report.answer(nil, Snapshot{})
+	}
+	return report, err
+}
+
+// leave takes a call of an aborted turn that has no usable record out of what
+// waits; one that was out stays listed, because it may have happened.
+func leave(tx Tx, b BatchCall) error {
+	if b.State == CallRunning || b.State == CallUnknown {
+		return nil
+	}
+	return tx.LeaveCall(b.ID)
 }
 
 // abortCall moves one call of an aborted turn.
@@ -188,7 +205,7 @@ func (e *Engine) abortCall(tx Tx, id CallID, user User, now time.Time) ([]AuditL
 	line.By, line.Note = &user, "turn aborted"
 	if c.Approval != "" {
 		a, err := tx.Approval(c.Approval)
-		if err != nil {
+		if err != nil && !isUnusable(err) {
 			return nil, err
 		}
 		line.Digest = a.Digest

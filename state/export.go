@@ -56,9 +56,8 @@ func (s *Store) exported(p kv.Pair) ExportedRecord {
 	value, err := unwrap(p.Value, s.getChunk(context.Background()))
 	if err != nil {
 		r.Problem, value = err.Error(), p.Value
-	} else if versioned(p.Key) {
-		var any struct{}
-		if err := decode(p.Key, value, &any); err != nil {
+	} else if into := recordOf(strings.TrimPrefix(p.Key, asidePrefix)); into != nil {
+		if err := decode(p.Key, value, into); err != nil {
 			r.Problem = err.Error()
 		}
 	}
@@ -71,16 +70,4 @@ func (s *Store) exported(p kv.Pair) ExportedRecord {
 		r.Bytes = value
 	}
 	return r
-}
-
-// versionedPrefixes are where records with a version of their own lie.
-var versionedPrefixes = []string{headPrefix, messagePrefix, turnPrefix, callPrefix, approvalPrefix}
-
-func versioned(key string) bool {
-	for _, prefix := range versionedPrefixes {
-		if strings.HasPrefix(key, prefix) {
-			return true
-		}
-	}
-	return false
 }

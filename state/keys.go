@@ -21,6 +21,7 @@ const (
 	settingPrefix      = "setting/"
 	openTurnPrefix     = "open/turn/"
 	openCallPrefix     = "open/call/"
+	asidePrefix        = "aside/"
 	chunkPrefix        = "chunk/"
 	countApprovals     = "count/approvals"
 	countConversations = "count/conversations"

@@ -80,7 +80,7 @@ func (s *Store) pruneRecords(ctx context.Context, id agent.ConversationID) error
 					return err
 				}
 			}
-			if err := s.deleteAll(ctx, []string{p.Key}); err != nil {
+			if err := s.remove(ctx, []string{p.Key}); err != nil {
 				return err
 			}
 		}
@@ -125,7 +125,30 @@ func (s *Store) pruneCalls(ctx context.Context, m agent.Message) error {
 	for _, id := range m.Calls {
 		keys = append(keys, callKey(id), openCallKey(id))
 	}
-	return s.deleteAll(ctx, keys)
+	return s.remove(ctx, keys)
+}
+
+// remove deletes records; one that this program cannot use is set aside under
+// [asidePrefix] instead, because nobody knows what it would have said.
+func (s *Store) remove(ctx context.Context, keys []string) error {
+	var whole []string
+	for _, key := range keys {
+		stored, ok, err := s.kv.Get(ctx, key)
+		if err != nil {
+			return err
+		}
+		if into := recordOf(key); !ok || into == nil || s.decode(key, stored, into) == nil {
+			whole = append(whole, key)
+			continue
+		}
+		err = s.kv.Update(ctx, func(tx kv.Tx) error {
+			return errors.Join(tx.Put(asidePrefix+key, stored), tx.Delete(key))
+		})
+		if err != nil {
+			return fmt.Errorf("setting the record %s aside: %w", key, err)
+		}
+	}
+	return s.deleteAll(ctx, whole)
 }
 
 // deleteAll removes keys, as many at a time as a transaction may touch.

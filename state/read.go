@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"deskhand/agent"
 	"deskhand/state/kv"
@@ -50,7 +51,11 @@ func (s *Store) snapshot(ctx context.Context, id agent.ConversationID) (out agen
 		return out, false, err
 	}
 	if len(turns) == 0 {
-		return out, false, &RecordError{Key: turnKey(open.Turn), Reason: "it is missing or damaged"}
+		broken, err := s.broken(ctx, turnKey(open.Turn))
+		if err == nil && broken != nil {
+			err = broken
+		}
+		return out, false, err
 	}
 	out.Turn = turns[0]
 	if out.Approvals, err = s.approvalsOf(ctx, out.Calls); err != nil {
@@ -81,7 +86,7 @@ func (s *Store) approvalsOf(ctx context.Context, calls []agent.Call) (map[agent.
 func (s *Store) decode(key string, stored []byte, into any) error {
 	value, err := unwrap(stored, s.getChunk(context.Background()))
 	if err != nil {
-		return &RecordError{Key: key, Reason: err.Error()}
+		return &agent.RecordError{Key: key, Reason: err.Error()}
 	}
 	return decode(key, value, into)
 }
@@ -249,7 +254,7 @@ func (s *Store) plain(ctx context.Context, key string, into any) error {
 	}
 	value, err := unwrap(stored, s.getChunk(context.Background()))
 	if err != nil {
-		return &RecordError{Key: key, Reason: err.Error()}
+		return &agent.RecordError{Key: key, Reason: err.Error()}
 	}
 	return decodePlain(key, value, into)
 }
@@ -258,10 +263,10 @@ func (s *Store) plain(ctx context.Context, key string, into any) error {
 const checkPage = 500
 
 // Check reads every record and gives an error for each that is damaged or
-// newer than this program. It changes nothing.
-func (s *Store) Check(ctx context.Context) ([]*RecordError, error) {
-	var bad []*RecordError
-	for _, prefix := range versionedPrefixes {
+// newer than this program, those set aside with it. It changes nothing.
+func (s *Store) Check(ctx context.Context) ([]*agent.RecordError, error) {
+	var bad []*agent.RecordError
+	for _, prefix := range append(slices.Clone(versionedPrefixes), asidePrefix) {
 		after := ""
 		for {
 			pairs, err := s.kv.Scan(ctx, kv.ScanOptions{Prefix: prefix, After: after, Limit: checkPage})
@@ -269,9 +274,8 @@ func (s *Store) Check(ctx context.Context) ([]*RecordError, error) {
 				return bad, err
 			}
 			for _, p := range pairs {
-				var record struct{}
-				var broken *RecordError
-				if errors.As(s.decode(p.Key, p.Value, &record), &broken) {
+				var broken *agent.RecordError
+				if errors.As(s.decode(p.Key, p.Value, recordOf(strings.TrimPrefix(p.Key, asidePrefix))), &broken) {
 					bad = append(bad, broken)
 				}
 				after = p.Key

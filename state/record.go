@@ -3,20 +3,33 @@ package state
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
+
+	"deskhand/agent"
 )
 
 // recordVersion is the newest version of records that this program reads.
 const recordVersion = 1
 
-// RecordError: the record under Key is damaged, or was written by a newer
-// program. It stays where it is.
-type RecordError struct {
-	Key    string
-	Reason string
-}
+// versionedPrefixes are where records with a version of their own lie.
+var versionedPrefixes = []string{headPrefix, messagePrefix, turnPrefix, callPrefix, approvalPrefix}
 
-func (e *RecordError) Error() string {
-	return fmt.Sprintf("the record %s cannot be used: %s", e.Key, e.Reason)
+// recordOf makes an empty record of the kind that lies under a key; nil where
+// what lies there has no version of its own.
+func recordOf(key string) any {
+	switch prefix, _, _ := strings.Cut(key, "/"); prefix + "/" {
+	case headPrefix:
+		return &agent.Head{}
+	case messagePrefix:
+		return &agent.Message{}
+	case turnPrefix:
+		return &agent.Turn{}
+	case callPrefix:
+		return &agent.Call{}
+	case approvalPrefix:
+		return &agent.Approval{}
+	}
+	return nil
 }
 
 // decode reads a record and checks its version.
@@ -25,16 +38,16 @@ func decode(key string, value []byte, into any) error {
 		Version int `json:"v"`
 	}
 	if err := json.Unmarshal(value, &version); err != nil {
-		return &RecordError{Key: key, Reason: "it is damaged: " + err.Error()}
+		return &agent.RecordError{Key: key, Reason: "it is damaged: " + err.Error()}
 	}
 	if version.Version > recordVersion {
-		return &RecordError{Key: key, Reason: fmt.Sprintf("it has version %d, and this program reads up to %d", version.Version, recordVersion)}
+		return &agent.RecordError{Key: key, Reason: fmt.Sprintf("it has version %d, and this program reads up to %d", version.Version, recordVersion)}
 	}
 	if version.Version < 1 {
-		return &RecordError{Key: key, Reason: "it is damaged: it has no version"}
+		return &agent.RecordError{Key: key, Reason: "it is damaged: it has no version"}
 	}
 	if err := json.Unmarshal(value, into); err != nil {
-		return &RecordError{Key: key, Reason: "it is damaged: " + err.Error()}
+		return &agent.RecordError{Key: key, Reason: "it is damaged: " + err.Error()}
 	}
 	return nil
 }
@@ -42,7 +55,7 @@ func decode(key string, value []byte, into any) error {
 // decodePlain reads a value that carries no version of its own.
 func decodePlain(key string, value []byte, into any) error {
 	if err := json.Unmarshal(value, into); err != nil {
-		return &RecordError{Key: key, Reason: "it is damaged: " + err.Error()}
+		return &agent.RecordError{Key: key, Reason: "it is damaged: " + err.Error()}
 	}
 	return nil
 }

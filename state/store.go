@@ -67,7 +67,7 @@ func (s *Store) Update(ctx context.Context, fn func(agent.Tx) error) error {
 func (s *Store) load(ctx context.Context, n *needsValue, into map[string][]byte) error {
 	value, err := unwrap(n.stored, s.getChunk(ctx))
 	if err != nil {
-		return &RecordError{Key: n.key, Reason: err.Error()}
+		return &agent.RecordError{Key: n.key, Reason: err.Error()}
 	}
 	into[string(n.stored)] = value
 	return nil
@@ -83,6 +83,10 @@ type transaction struct {
 	bytes int
 	// named are the large values that it wrote, by hash.
 	named map[string][]byte
+}
+
+func missing(key string) *agent.RecordError {
+	return &agent.RecordError{Key: key, Reason: "it is missing", Missing: true}
 }
 
 // get reads a record; a missing one is [agent.ErrNotFound].
@@ -101,7 +105,7 @@ func (t *transaction) value(key string) ([]byte, error) {
 		return nil, err
 	}
 	if !ok {
-		return nil, fmt.Errorf("%s: %w", key, agent.ErrNotFound)
+		return nil, missing(key)
 	}
 	if !isChunked(stored) {
 		return stored, nil
@@ -192,6 +196,9 @@ func (t *transaction) PutCall(c agent.Call) error {
 	}
 	return t.tx.Delete(openCallKey(c.ID))
 }
+
+// LeaveCall implements [agent.Tx].
+func (t *transaction) LeaveCall(id agent.CallID) error { return t.tx.Delete(openCallKey(id)) }
 
 // Approval implements [agent.Tx].
 func (t *transaction) Approval(id agent.ApprovalID) (a agent.Approval, err error) {

@@ -184,7 +184,7 @@ func TestADamagedHeadIsNamedAndBlocksNobodyElse(t *testing.T) {
 	s := state.New(backend)
 	openConversation(t, s)
 	rawPut(t, backend, "head/c", []byte("nonsense"))
-	var damaged *state.RecordError
+	var damaged *agent.RecordError
 	if _, err := s.Snapshot(t.Context(), "c"); !errors.As(err, &damaged) || damaged.Key != "head/c" {
 		t.Errorf("err = %v", err)
 	}

@@ -20,6 +20,9 @@ func runConsole(ctx context.Context, o options) error {
 	}
 	defer d.close()
 	defer d.listenBeside()()
+	if err := d.noteUnusable(ctx); err != nil {
+		return err
+	}
 	if err := d.askToStart(ctx); err != nil {
 		return err
 	}

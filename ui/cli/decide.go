@@ -168,13 +168,22 @@ func (d *desk) approval(ctx context.Context, id agent.ApprovalID) (agent.Approva
 		return agent.Approval{}, err
 	}
 	if len(found) == 0 {
-		return agent.Approval{}, d.noApproval(id)
+		return agent.Approval{}, d.noApproval(ctx, id)
 	}
 	return found[0], nil
 }
 
 // noApproval says that there is no such approval here, and where else it may be.
-func (d *desk) noApproval(id agent.ApprovalID) error {
+func (d *desk) noApproval(ctx context.Context, id agent.ApprovalID) error {
+	unusable, err := d.engine.Unusable(ctx)
+	if err != nil {
+		return err
+	}
+	for _, u := range unusable {
+		if u.Approval == id {
+			return errors.New(unusableSentence(u))
+		}
+	}
 	if aside := d.options.setAside(); len(aside) > 0 {
 		return fmt.Errorf("there is no approval %s; see deskhand approvals (what waited on the desk that was damaged is in %s)", id, aside[0])
 	}

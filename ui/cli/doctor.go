@@ -82,14 +82,16 @@ type diagnosis struct {
 	Store  string `json:"store"`
 	Model  string `json:"model"`
 	// ModelFault is what is wrong with the model; empty: it answers.
-	ModelFault string      `json:"modelFault,omitempty"`
-	Company    string      `json:"company,omitempty"`
-	User       string      `json:"user,omitempty"`
-	Clock      string      `json:"clock"`
-	Waiting    int         `json:"waiting"`
-	Damaged    []string    `json:"damaged"`
-	Servers    []serverRow `json:"servers"`
-	Tools      []toolRow   `json:"tools"`
+	ModelFault string   `json:"modelFault,omitempty"`
+	Company    string   `json:"company,omitempty"`
+	User       string   `json:"user,omitempty"`
+	Clock      string   `json:"clock"`
+	Waiting    int      `json:"waiting"`
+	Damaged    []string `json:"damaged"`
+	// Unusable is what waits and cannot be decided because of a damaged record.
+	Unusable []string    `json:"unusable"`
+	Servers  []serverRow `json:"servers"`
+	Tools    []toolRow   `json:"tools"`
 	// Proposed are the tools of trusted servers that say that they only read and
 	// still ask: candidates for the policy.
 	Proposed []agent.QualifiedName `json:"proposed,omitempty"`
@@ -156,6 +158,9 @@ func (d *desk) diagnose(ctx context.Context) (diagnosis, error) {
 	for _, b := range bad {
 		found.Damaged = append(found.Damaged, b.Error())
 	}
+	if found.Unusable, err = d.unusable(ctx); err != nil {
+		return found, err
+	}
 	d.checkServers(ctx)
 	found.ModelFault = d.checkModel(ctx)
 	tools, err := d.engine.Tools(ctx)
@@ -201,7 +206,7 @@ func (f diagnosis) print(w io.Writer) error {
 			fmt.Fprintf(&text, "  %q\n", name)
 		}
 	}
-	for _, b := range f.Damaged {
+	for _, b := range append(f.Unusable, f.Damaged...) {
 		fmt.Fprintf(&text, "\n%s\n", visible(b))
 	}
 	_, err := io.WriteString(w, text.String())

@@ -37,6 +37,12 @@ func newApprovals(o *options) *cobra.Command {
 		if err != nil {
 			return err
 		}
+		if err := d.noteUnusable(ctx); err != nil {
+			return err
+		}
+		if err := d.tell(); err != nil {
+			return err
+		}
 		if asJSON {
 			return printJSON(o.out, waiting)
 		}

@@ -13,6 +13,8 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"deskhand/state/bolt"
+	"deskhand/state/kv"
 	"deskhand/ui/cli"
 )
 
@@ -25,6 +27,7 @@ import (
 //	fails CODE WORD...   the same, with exactly one line on standard error and
 //	                     nothing on standard output
 //	damage HOW FILE      do to a file what failing disks do
+//	spoil FILE PREFIX    cut the one record short that lies under a key's prefix
 //	hostile TEXT LINE    ask TEXT with control characters and one more LINE
 //	newest VARIABLE      put the newest conversation's id into a variable
 func TestScripts(t *testing.T) {
@@ -41,6 +44,7 @@ func TestScripts(t *testing.T) {
 			"exits":   func(ts *testscript.TestScript, neg bool, args []string) { exits(ts, args) },
 			"fails":   fails,
 			"damage":  damage,
+			"spoil":   spoil,
 			"newest":  newest,
 			"hostile": hostile,
 		},
@@ -106,6 +110,24 @@ func newest(ts *testscript.TestScript, _ bool, args []string) {
 		ts.Fatalf("there is no conversation")
 	}
 	ts.Setenv(args[0], list[0].ID)
+}
+
+// spoil cuts a record of a closed desk short.
+func spoil(ts *testscript.TestScript, _ bool, args []string) {
+	if len(args) != 2 {
+		ts.Fatalf("usage: spoil FILE PREFIX")
+	}
+	store, err := bolt.Open(ts.MkAbs(args[0]), bolt.Options{Wait: patience})
+	ts.Check(err)
+	defer func() { ts.Check(store.Close()) }()
+	pairs, err := store.Scan(context.Background(), kv.ScanOptions{Prefix: args[1]})
+	ts.Check(err)
+	if len(pairs) != 1 {
+		ts.Fatalf("%d records lie under %s", len(pairs), args[1])
+	}
+	ts.Check(store.Update(context.Background(), func(tx kv.Tx) error {
+		return tx.Put(pairs[0].Key, pairs[0].Value[:len(pairs[0].Value)/2])
+	}))
 }
 
 // damage does to a file what failing disks do.

@@ -83,7 +83,7 @@ func (d *desk) serve(ctx context.Context, addr string) error {
 	if _, err := fmt.Fprintf(d.options.out, "The desk is served at http://%s (POST /dispatchAgent, GET /approvals, /openapi.json).\n%s\n", listener.Addr(), note); err != nil {
 		return err
 	}
-	if err := d.tell(); err != nil {
+	if err := errors.Join(d.noteUnusable(ctx), d.tell()); err != nil {
 		return err
 	}
 	ticker := time.NewTicker(expireEvery)

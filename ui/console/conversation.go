@@ -132,8 +132,26 @@ func cellsOf(e agent.TranscriptEntry) entryCells {
 			add(id, callItem{call: c, lead: i == 0 && e.Message.Text == ""})
 		}
 	}
+	for i, text := range lostCalls(e) {
+		add(fmt.Sprintf("x%d-%d", e.Message.Number, i), noteItem{text: text, grave: true})
+	}
 	if e.Turn != nil && e.Turn.Ledger != "" {
 		add(fmt.Sprintf("l%d", e.Message.Number), ledgerItem{*e.Turn})
+	}
+	return out
+}
+
+// lostCalls says which calls of a message cannot be shown, or not be decided,
+// because a record is missing or damaged.
+func lostCalls(e agent.TranscriptEntry) []string {
+	var out []string
+	for _, c := range e.Calls {
+		if _, ok := e.Approvals[c.Approval]; !ok && c.State == agent.CallWaiting {
+			out = append(out, string(c.Approval)+" cannot be decided: the record of what was asked is missing or damaged. Nothing of it is sent; /abort ends this request.")
+		}
+	}
+	if n := len(e.Message.Calls) - len(e.Calls); n > 0 {
+		out = append(out, plural(n, "call", "calls")+" cannot be shown or decided: the record is missing or damaged. Nothing of it is sent from here; /abort ends this request.")
 	}
 	return out
 }

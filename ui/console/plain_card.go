@@ -25,6 +25,9 @@ func (p *plain) entry(e agent.TranscriptEntry) {
 			p.line(stateWord(&styles{}, c.State) + " " + callName(c) + " " + callSummary(c))
 		}
 	}
+	for _, text := range lostCalls(e) {
+		p.line(text)
+	}
 	if e.Turn != nil && e.Turn.Ledger != "" {
 		p.line("On record: " + safeLine(e.Turn.Ledger, evidence))
 	}
