@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"strings"
 	"sync"
@@ -42,6 +43,8 @@ const tailConversations = 64
 type tailEntry struct {
 	message Message
 	calls   []Call
+	// arguments are what the model sent with each call, as a provider accepts it.
+	arguments []json.RawMessage
 }
 
 func (t tailEntry) settled() bool {
@@ -84,9 +87,9 @@ func (e *Engine) history(ctx context.Context, s Snapshot) (history, error) {
 func (h *history) add(entry tailEntry, open bool, unknown string, most func(server string) int) {
 	said := ModelMessage{Role: RoleAssistant, Text: entry.message.Text, Opaque: entry.message.Opaque}
 	var answers []ModelMessage
-	for _, c := range entry.calls {
+	for i, c := range entry.calls {
 		h.ids[c.WireID], h.ids[c.ModelID] = true, true
-		said.Calls = append(said.Calls, ModelCall{ID: c.WireID, Name: c.Alias, Arguments: objectOrEmpty(c.Proposed)})
+		said.Calls = append(said.Calls, ModelCall{ID: c.WireID, Name: c.Alias, Arguments: entry.arguments[i]})
 		result := c.Result
 		if result == nil {
 			result = TextResult(unknown, false)
@@ -191,7 +194,10 @@ func (e *Engine) tail(ctx context.Context, head Head) ([]tailEntry, error) {
 		if err != nil {
 			return nil, fmt.Errorf("reading the calls of the conversation: %w", err)
 		}
-		entries[i].calls = calls
+		entries[i].calls, entries[i].arguments = calls, make([]json.RawMessage, len(calls))
+		for j, c := range calls {
+			entries[i].arguments[j] = objectOrEmpty(c.Proposed)
+		}
 	}
 	if len(entries) > 2*historyMessages {
 		entries = entries[len(entries)-historyMessages:]
