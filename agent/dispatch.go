@@ -17,7 +17,14 @@ func (e *Engine) callTool(ctx context.Context, name QualifiedName, r CallRequest
 	e.log.Info("call", "tool", name, "call", r.Call, "approval", r.Approval)
 	ctx, cancel := context.WithTimeout(ctx, e.callTimeout)
 	defer cancel()
-	return source.Call(ctx, r)
+	result, err := source.Call(ctx, r)
+	if err != nil {
+		return Result{}, err
+	}
+	if err := result.check(); err != nil {
+		return Result{}, &CallError{Outcome: OutcomeUnknown, Server: name.Server(), Err: fmt.Errorf("the answer cannot be read: %w", err)}
+	}
+	return result, nil
 }
 
 // dispatch commits that a call is about to be sent: running, with owner,

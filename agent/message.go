@@ -2,6 +2,7 @@ package agent
 
 import (
 	"encoding/json"
+	"fmt"
 	"time"
 )
 
@@ -46,6 +47,28 @@ type Result struct {
 	// IsError is the tool's own error flag. A denial is no error, because
 	// models try errors again.
 	IsError bool `json:"isError,omitempty"`
+}
+
+// check makes sure that a result can be kept. Its error names the place.
+func (r Result) check() error {
+	for i, block := range r.Content {
+		if err := checkJSON(fmt.Sprintf("content/%d", i), block); err != nil {
+			return err
+		}
+	}
+	if err := checkJSON("structured", r.Structured); err != nil {
+		return err
+	}
+	return checkJSON("meta", r.Meta)
+}
+
+// checkJSON makes sure that a part is JSON, or not there.
+func checkJSON(path string, part json.RawMessage) error {
+	if part == nil || json.Valid(part) {
+		return nil
+	}
+	var ignored any
+	return fmt.Errorf("%s: %w", path, json.Unmarshal(part, &ignored))
 }
 
 // TextResult is a result of one text block.
