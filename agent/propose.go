@@ -154,7 +154,7 @@ func repeated(c Call, earlier []Call) string {
 		switch {
 		case old.State == CallWaiting || old.State == CallUnknown || old.Held():
 			return fmt.Sprintf("The same call already waits for the dispatcher (%s). It was not proposed again.", old.Name())
-		case old.State == CallProposed:
+		case old.State == CallProposed || old.State == CallApproved && !c.ReadOnly: // no earlier reply has such calls
 			return "The same call stands twice in this reply; it was taken once."
 		case old.State == CallDenied:
 			return "The dispatcher has already declined this call. It was not proposed again."
