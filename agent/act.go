@@ -152,7 +152,7 @@ func (e *Engine) putUp(ctx context.Context, box *Toolbox, c Call, s Snapshot, pa
 			return nil, errors.Join(err, stored.Apply(EventRun))
 		}
 		draft := p.approval
-		draft.Because = stored.Verdict.Because
+		draft.Because = stored.because()
 		if err := openApproval(tx, stored, question{approval: draft, event: EventAsk, expiresAfter: e.policy.expiresAfter}, now); err != nil {
 			return nil, err
 		}

@@ -152,6 +152,9 @@ type Call struct {
 	Kind string `json:"kind,omitempty"`
 	// NotInRequest marks a write that no dispatcher's line asked for.
 	NotInRequest bool `json:"notInRequest,omitempty"`
+	// Before is what a person did earlier about the same thing; see
+	// [Engine.before]. Empty if nothing.
+	Before string `json:"before,omitempty"`
 	// NotTaken is set on the last call of a reply that held too many: so many
 	// behind it were not taken, which the model is told.
 	NotTaken int `json:"notTaken,omitempty"`
@@ -206,6 +209,14 @@ func (c *Call) Free() bool { return c.Verdict.Decision == DecisionRun }
 
 // Gated reports whether the call ever needed a person's decision.
 func (c *Call) Gated() bool { return c.Approval != "" }
+
+// because is why the call asks, in a sentence for its card.
+func (c *Call) because() string {
+	if c.Verdict.Because == "" || c.Before == "" {
+		return c.Verdict.Because + c.Before
+	}
+	return c.Verdict.Because + "; " + c.Before
+}
 
 // Held reports whether the call was approved by a person and not sent: it goes
 // out only when a person asks for it again.

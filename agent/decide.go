@@ -449,7 +449,7 @@ func (e *Engine) fetchAgain(ctx context.Context, a Approval, c Call) (Report, er
 	case p.approval.NoPreview != "":
 		return Report{}, &UnreachableError{Server: p.approval.PreviewTool.Server(), Err: errors.New(p.approval.NoPreview)}
 	}
-	p.approval.Because = c.Verdict.Because
+	p.approval.Because = c.because()
 	err = e.replace(ctx, a, p, nil)
 	var changed *ChangedError
 	if errors.As(err, &changed) { // the card that was missing its preview is replaced

@@ -18,8 +18,8 @@ const (
 // history is the past of a conversation as a request needs it.
 type history struct {
 	messages []ModelMessage
-	// turnCalls are the calls of the open turn, in order.
-	turnCalls []Call
+	// calls are all calls, turnCalls those of the open turn, in order.
+	calls, turnCalls []Call
 	// ids are the wire ids in use.
 	ids map[string]bool
 	// texts are all messages' texts, lines those of dispatchers, oldest first.
@@ -98,6 +98,7 @@ func (h *history) add(entry tailEntry, open bool, unknown string, most func(serv
 		if c.Result != nil && c.Tool != "" {
 			h.results = append(h.results, *c.Result)
 		}
+		h.calls = append(h.calls, c)
 		if open {
 			h.turnCalls = append(h.turnCalls, c)
 		}

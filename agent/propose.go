@@ -2,6 +2,7 @@ package agent
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"regexp"
@@ -19,7 +20,7 @@ type proposal struct {
 
 // propose turns the calls of a reply into records with verdicts. Nothing that
 // is wrong with a call ends the turn: the model is told.
-func (e *Engine) propose(s Snapshot, box *Toolbox, past history, calls []ModelCall) ([]proposal, error) {
+func (e *Engine) propose(ctx context.Context, s Snapshot, box *Toolbox, past history, calls []ModelCall) ([]proposal, error) {
 	var out []proposal
 	twice := repeatedIDs(calls)
 	earlier := slices.Clone(past.turnCalls)
@@ -36,7 +37,7 @@ func (e *Engine) propose(s Snapshot, box *Toolbox, past history, calls []ModelCa
 		if entry, err := box.Lookup(m.Name); err != nil {
 			e.log.Warn("call to no tool", "alias", m.Name, "branch", "first", "known", box.aliases())
 			p.call.refuse(fmt.Sprintf("There is no tool %q. The tools are: %s.", m.Name, strings.Join(box.aliases(), ", ")))
-		} else if err := e.examine(&p, entry, s, past, earlier, twice[m.ID]); err != nil {
+		} else if err := e.examine(ctx, &p, entry, s, past, earlier, twice[m.ID]); err != nil {
 			return nil, err
 		}
 		if len(calls) > maxBatch && i == maxBatch-1 {
@@ -49,7 +50,7 @@ func (e *Engine) propose(s Snapshot, box *Toolbox, past history, calls []ModelCa
 }
 
 // examine checks a call to a known tool and gives it its verdict.
-func (e *Engine) examine(p *proposal, entry Entry, s Snapshot, past history, earlier []Call, twice bool) error {
+func (e *Engine) examine(ctx context.Context, p *proposal, entry Entry, s Snapshot, past history, earlier []Call, twice bool) error {
 	c := &p.call
 	p.entry = entry
 	c.Tool, c.ServerIdentity, c.Definition = entry.Name, entry.Identity, entry.Definition
@@ -83,6 +84,11 @@ func (e *Engine) examine(p *proposal, entry Entry, s Snapshot, past history, ear
 	}
 	if same := doneBefore(*c, earlier); same != nil && !c.ReadOnly && c.Verdict.Decision != DecisionRefuse {
 		c.Verdict = Verdict{Decision: DecisionAsk, Because: "the same call was already made in this turn", Fixed: true}
+	}
+	if c.Verdict.Decision == DecisionAsk {
+		if c.Before, err = e.before(ctx, *c, entry, past); err != nil {
+			return err
+		}
 	}
 	return e.start(p, s, past)
 }

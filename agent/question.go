@@ -19,7 +19,7 @@ func newApproval(c Call, entry Entry, turn Turn) Approval {
 		Version: recordVersion, Conversation: c.Conversation, Turn: c.Turn, Call: c.ID, State: ApprovalOpen,
 		Tool: c.Tool, Kind: entry.Tool.Desk.Kind, ServerIdentity: entry.Identity, Definition: entry.Definition,
 		Description: entry.Tool.Description, Arguments: c.Arguments, TermPointers: entry.Tool.Desk.Terms,
-		Because: c.Verdict.Because, NotInRequest: c.NotInRequest, RequestedBy: turn.User,
+		Because: c.because(), NotInRequest: c.NotInRequest, RequestedBy: turn.User,
 	}
 }
 

@@ -181,7 +181,7 @@ func (e *Engine) commitAnswer(ctx context.Context, s Snapshot, past history, rep
 // commitCalls stores a reply with calls: each proposed, with its verdict, and
 // with its approval where no preview is needed.
 func (e *Engine) commitCalls(ctx context.Context, s Snapshot, box *Toolbox, past history, reply ModelReply) (bool, error) {
-	proposals, err := e.propose(s, box, past, reply.Calls)
+	proposals, err := e.propose(ctx, s, box, past, reply.Calls)
 	if err != nil {
 		return false, err
 	}
