@@ -16,15 +16,15 @@ import (
 func richResult() agent.Result {
 	return agent.Result{
 		Content: []json.RawMessage{
-			json.RawMessage(`{"type":"text","text":"two of 3\u00a0kW","annotations":{"audience":["user"]}}`),
+			json.RawMessage(`{"type":"text","text":"two of 3\u00a0kW <b>\u2028</b> & more","annotations":{"audience":["user"]}}`),
 			json.RawMessage(`{"type":"image","data":"aGk=","mimeType":"image/png"}`),
 			json.RawMessage(`{"type":"audio","data":"aGk=","mimeType":"audio/wav"}`),
 			json.RawMessage(`{"type":"resource_link","uri":"file:///manual.pdf","name":"manual"}`),
 			json.RawMessage(`{"type":"resource","resource":{"uri":"file:///a","text":"embedded","_meta":{"b":1}}}`),
 			json.RawMessage(`{"type":"something_new","field":[1,2,3]}`),
 		},
-		Structured: json.RawMessage(`{"price":84.90,"none":null,"big":12345678901234567890}`),
-		Meta:       json.RawMessage(`{"example.test/trace":{"id":"t-1"}}`),
+		Structured: json.RawMessage(`{"price":84.90,"none":null,"name":"Bread & Co <1>","big":12345678901234567890}`),
+		Meta:       json.RawMessage(`{"example.test/trace":{"id":"t-1 <&>"}}`),
 	}
 }
 

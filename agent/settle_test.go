@@ -153,8 +153,8 @@ func TestACardWithoutItsPreviewCannotBeApproved(t *testing.T) {
 func TestArgumentsArriveAsTheyWereDrawn(t *testing.T) {
 	vans := agenttest.NewSource("vans")
 	vans.Add(agent.Tool{Name: "send_van"}, agenttest.Fixed(agenttest.Structured(`{}`)))
-	arguments := `{"work_order_id":"WO-1044","big":12345678901234567890,"price":84.90,"tiny":1E-7,"none":null,"text":"a\nb é 天 \u2028","nested":{"b":[1.0,2],"a":""}}`
-	want := `{"big":12345678901234567890,"nested":{"a":"","b":[1.0,2]},"none":null,"price":84.90,"text":"a\nb é 天 \u2028","tiny":1E-7,"work_order_id":"WO-1044"}`
+	arguments := `{"work_order_id":"WO-1044","big":12345678901234567890,"price":84.90,"tiny":1E-7,"none":null,"text":"a\nb é 天 \u2028 <b> & co","nested":{"b":[1.0,2],"a":""}}`
+	want := `{"big":12345678901234567890,"nested":{"a":"","b":[1.0,2]},"none":null,"price":84.90,"text":"a\nb é 天 \u2028 <b> & co","tiny":1E-7,"work_order_id":"WO-1044"}`
 	store := state.New(memory.New())
 	engine := agenttest.NewEngine(t, agent.Config{
 		Store: store, Sources: []agent.Source{vans},

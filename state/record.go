@@ -53,6 +53,18 @@ func checkVersion(key string, value []byte) error {
 	return nil
 }
 
+// encode writes a record. JSON that it holds (arguments, results) keeps its
+// letters: a decision is bound to bytes, and <, > and & as escapes are others.
+func encode(record any) ([]byte, error) {
+	var text bytes.Buffer
+	encoder := json.NewEncoder(&text)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(record); err != nil {
+		return nil, err
+	}
+	return bytes.TrimSuffix(text.Bytes(), []byte("\n")), nil
+}
+
 // decode reads a record and checks its version.
 func decode(key string, value []byte, into any) error {
 	if !bytes.HasPrefix(value, newestBegins) { // what this program writes needs no second look

@@ -2,7 +2,6 @@ package state
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"sync"
@@ -124,7 +123,7 @@ func (s *Store) getChunk(ctx context.Context) func(string) ([]byte, bool, error)
 }
 
 func (t *transaction) put(key string, record any) error {
-	value, err := json.Marshal(record)
+	value, err := encode(record)
 	if err != nil {
 		return fmt.Errorf("the record %s cannot be encoded: %w", key, err)
 	}

@@ -2,6 +2,7 @@ package state_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"path/filepath"
 	"strings"
@@ -115,6 +116,38 @@ func TestMessagesAreReadBackwardsByNumber(t *testing.T) {
 			got, err := s.Messages(t.Context(), "c", test.before, test.limit)
 			if err != nil || len(got) != test.count || got[0].Number != test.first {
 				t.Errorf("before %d, limit %d: %v, %v", test.before, test.limit, got, err)
+			}
+		}
+	})
+}
+
+// TestJSONInARecordComesBackAsItWasWritten: a decision is bound to bytes. What was
+// to be ordered for "Bread & Co" could not be approved.
+func TestJSONInARecordComesBackAsItWasWritten(t *testing.T) {
+	eachBackend(t, func(t *testing.T, backend kv.Store) {
+		s := state.New(backend)
+		raw := json.RawMessage(`{"a":"Bread & Co <1> \u2028 \u003c é","big":12345678901234567890,"none":null,"price":84.90}`)
+		update(t, s, func(tx agent.Tx) error {
+			return errors.Join(
+				tx.PutCall(agent.Call{Version: 1, ID: "call", State: agent.CallDone, Proposed: raw, Requested: raw, Arguments: raw,
+					Result: &agent.Result{Content: []json.RawMessage{raw}, Structured: raw, Meta: raw}}),
+				tx.PutApproval(agent.Approval{Version: 1, ID: "A-1", Number: 1, Arguments: raw, Preview: &agent.Result{Structured: raw}}),
+				tx.PutMessage(agent.Message{Version: 1, Conversation: "c", Number: 1, Opaque: raw}),
+			)
+		})
+		calls, errCalls := s.Calls(t.Context(), []agent.CallID{"call"})
+		approvals, errApprovals := s.Approvals(t.Context(), []agent.ApprovalID{"A-1"})
+		messages, errMessages := s.Messages(t.Context(), "c", 2, 1)
+		if err := errors.Join(errCalls, errApprovals, errMessages); err != nil || len(calls) != 1 || len(approvals) != 1 || len(messages) != 1 {
+			t.Fatalf("%+v, %+v, %+v, %v", calls, approvals, messages, err)
+		}
+		c := calls[0]
+		for i, got := range []json.RawMessage{
+			c.Proposed, c.Requested, c.Arguments, c.Result.Content[0], c.Result.Structured, c.Result.Meta,
+			approvals[0].Arguments, approvals[0].Preview.Structured, messages[0].Opaque,
+		} {
+			if string(got) != string(raw) {
+				t.Errorf("part %d is %s", i, got)
 			}
 		}
 	})
