@@ -104,7 +104,11 @@ func (e *Engine) runReads(ctx context.Context, box *Toolbox, reads []Call) (thin
 // runWrite marks a free write as running and runs it.
 func (e *Engine) runWrite(ctx context.Context, box *Toolbox, c Call) (bool, error) {
 	sent, _, err := e.dispatch(ctx, c.ID, nil)
-	if err != nil {
+	var moved *TransitionError
+	switch {
+	case errors.As(err, &moved):
+		return false, nil // whoever took the turn over, or ended it, was faster
+	case err != nil:
 		return false, err
 	}
 	return e.execute(ctx, box, sent)

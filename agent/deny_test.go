@@ -168,3 +168,33 @@ func TestAnotherToolToTheSameEndAsksAgain(t *testing.T) {
 		t.Error("it ran")
 	}
 }
+
+// TestAReadThatWaitsIsNotReadByLaterRules: a desk that asks about everything was
+// started again with rules that let reads run.
+func TestAReadThatWaitsIsNotReadByLaterRules(t *testing.T) {
+	d := newDesk(t, agenttest.Call(lookUp), agenttest.Say("Not looked up."))
+	d.Engine = agenttest.NewEngine(t, agent.Config{Store: d.store, Model: d.model, Sources: []agent.Source{d.wo}})
+	if report := d.send(t, "status 1044"); report.ApprovalID != "A-1" {
+		t.Fatalf("report = %+v", report)
+	}
+	d.reopen(t)
+	if err := d.Resume(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if report, err := d.Deny(t.Context(), agent.DecideRequest{Approval: "A-1"}); err != nil || report.Calls[0].Status != agent.CallDenied {
+		t.Errorf("deny: %+v, %v", report, err)
+	}
+	if n := len(d.wo.Ledger("look_up")); n != 0 {
+		t.Errorf("read %d times", n)
+	}
+}
+
+// TestTheLedgerLineStandsAgainstAModelThatSaysOtherwise: it comes from the records.
+func TestTheLedgerLineStandsAgainstAModelThatSaysOtherwise(t *testing.T) {
+	d := newDesk(t, agenttest.Call(orderCall), agenttest.Say("Done! I have ordered it: PO-9999, 84.90 EUR."))
+	d.send(t, orderLine)
+	report, err := d.Deny(t.Context(), agent.DecideRequest{Approval: "A-1"})
+	if err != nil || report.Ledger != "Nothing was ordered." {
+		t.Errorf("deny: %+v, %v", report, err)
+	}
+}

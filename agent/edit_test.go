@@ -67,3 +67,24 @@ func TestAnEditThatCannotBeUsedChangesNothing(t *testing.T) {
 		})
 	}
 }
+
+// TestAnEditToAnEmptyObjectIsAnEdit where the tool takes it: it is not taken for
+// "nothing was changed".
+func TestAnEditToAnEmptyObjectIsAnEdit(t *testing.T) {
+	d := newDesk(t, agenttest.Call(tool("call_out", `{"work_order_id":"WO-1044"}`)), agenttest.Say("Sent."))
+	d.wo.Add(agent.Tool{Name: "call_out"}, agenttest.Fixed(agenttest.Structured(`{}`)))
+	d.send(t, orderLine)
+	edited, err := d.Edit(t.Context(), agent.EditRequest{Approval: "A-1", Arguments: json.RawMessage(`{}`)})
+	if err != nil || edited.ID != "A-2" || string(edited.Arguments) != `{}` {
+		t.Fatalf("edit: %+v, %v", edited, err)
+	}
+	if _, err := d.Approve(t.Context(), agent.DecideRequest{Approval: "A-2"}); err != nil {
+		t.Fatal(err)
+	}
+	if sent := d.wo.Ledger("call_out"); len(sent) != 1 || string(sent[0].Arguments) != `{}` {
+		t.Errorf("sent %+v", sent)
+	}
+	if note := d.model.Requests()[1].Messages[2].Note; !strings.Contains(note, "It was decided as: {}") {
+		t.Errorf("the model is told %q", note)
+	}
+}

@@ -42,6 +42,12 @@ func TestALateApproveFindsTheApprovalExpired(t *testing.T) {
 	if err != nil || report.Answer != "Nobody decided." || report.Calls[0].Status != agent.CallExpired {
 		t.Errorf("report = %+v, %v", report, err)
 	}
+	if heard := d.model.Requests()[1].Messages[2]; heard.State != agent.CallExpired || heard.Result.Text() != "Nobody decided in time, so this was not done." {
+		t.Errorf("the model heard %s %q", heard.State, heard.Result.Text())
+	}
+	if waiting, err := d.Waiting(t.Context()); err != nil || len(waiting) != 0 {
+		t.Errorf("waiting: %+v, %v", waiting, err)
+	}
 }
 
 func TestADenyIsADenyUntilTheExpiryIsStored(t *testing.T) {

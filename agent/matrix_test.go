@@ -128,6 +128,41 @@ func TestNamesAreLegalDistinctAndGoBackToTheirTools(t *testing.T) {
 	}
 }
 
+// TestACardNamesServerAndToolAsTheyAreConfigured also where the name that the model
+// uses could be split elsewhere, and what one server may do covers no other.
+func TestACardNamesServerAndToolAsTheyAreConfigured(t *testing.T) {
+	for _, test := range []struct {
+		server, tool, alias string
+		free                agent.QualifiedName
+	}{
+		{"parts_eu", "order_part", "order_part", "parts/eu_order_part"},
+		{"parts_eu", "order_part", "parts_eu__order_part", "parts/order_part"},
+		{"parts", "eu__order_part", "eu__order_part", "parts_eu/order_part"},
+	} {
+		t.Run(test.server+" "+test.tool, func(t *testing.T) {
+			here, there := agenttest.NewSource(test.server), agenttest.NewSource(test.free.Server())
+			sources := []agent.Source{here}
+			here.Add(agent.Tool{Name: test.tool}, agenttest.Fixed(agenttest.Structured(`{}`)))
+			if test.server != test.free.Server() {
+				there.Add(agent.Tool{Name: test.free.Tool()}, agenttest.Fixed(agenttest.Structured(`{}`)))
+				sources = append(sources, there)
+			}
+			engine := agenttest.NewEngine(t, agent.Config{
+				Store: state.New(memory.New()), Sources: sources,
+				Policy: agenttest.NewPolicy(t, agent.PolicyConfig{RunWithoutApproval: []agent.QualifiedName{test.free}}),
+				Model:  &agenttest.Model{Script: agenttest.Replies(agenttest.Call(agenttest.Tool(test.alias, `{"work_order_id":"WO-1044"}`)))},
+			})
+			report, err := engine.Send(t.Context(), agent.SendRequest{Text: "order it for WO-1044"})
+			if err != nil || len(report.Approvals) != 1 || report.Approvals[0].Tool != agent.Qualify(test.server, test.tool) {
+				t.Errorf("report = %+v, %v", report, err)
+			}
+			if len(here.Ledger(test.tool))+len(there.Ledger(test.free.Tool())) != 0 {
+				t.Error("something ran")
+			}
+		})
+	}
+}
+
 func tools(names ...string) []agent.Tool {
 	var out []agent.Tool
 	for _, name := range names {
