@@ -51,7 +51,7 @@ var (
 	showKeys         = keys{must: append([]string{"turn", "messages", "queue"}, conversationKeys.must...)}
 	messageKeys      = keys{must: []string{"number", "role", "at"}, may: []string{"text", "calls", "ledger"}}
 	doctorKeys       = keys{
-		must: []string{"home", "config", "store", "model", "clock", "waiting", "damaged", "servers", "tools"},
+		must: []string{"home", "config", "store", "model", "clock", "waiting", "damaged", "unusable", "servers", "tools"},
 		may:  []string{"company", "user"},
 	}
 )
