@@ -85,8 +85,16 @@ func (s *Store) pruneRecords(ctx context.Context, id agent.ConversationID) error
 			}
 		}
 	}
+	return errors.Join(
+		s.deleteUnder(ctx, auditPrefix+string(id)+"/"),
+		s.deleteUnder(ctx, settingPrefix+"draft/"+string(id)+"/"), // of further consoles
+	)
+}
+
+// deleteUnder removes everything under a prefix.
+func (s *Store) deleteUnder(ctx context.Context, prefix string) error {
 	for {
-		pairs, err := s.kv.Scan(ctx, kv.ScanOptions{Prefix: auditPrefix + string(id) + "/", Limit: kv.MaxKeys})
+		pairs, err := s.kv.Scan(ctx, kv.ScanOptions{Prefix: prefix, Limit: kv.MaxKeys})
 		if err != nil || len(pairs) == 0 {
 			return err
 		}

@@ -14,12 +14,14 @@ func runConsole(ctx context.Context, o options) error {
 	if o.held != nil {
 		return errors.New("a console cannot run inside another one")
 	}
-	d, err := openDesk(ctx, o, consoleWait)
-	if err != nil {
+	d, place, done, err := openConsoleDesk(ctx, o)
+	if err != nil || done {
 		return err
 	}
+	d.place = place
 	defer d.close()
 	defer d.listenBeside()()
+	defer d.listenGuests()()
 	if err := d.noteUnusable(ctx); err != nil {
 		return err
 	}
@@ -59,7 +61,7 @@ func (d *desk) consoleOptions() console.Options {
 		},
 		Servers:    d.serverStatus,
 		ConfigPath: d.options.configPath(), ConfigBlock: connectBlock,
-		Notices: d.notices, Start: d.start, Theme: console.TerminalTheme(), Mouse: d.options.mouse,
+		Notices: d.notices, Start: d.start, Theme: console.TerminalTheme(), Mouse: d.options.mouse, Place: d.place,
 	}
 }
 

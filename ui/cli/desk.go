@@ -30,6 +30,8 @@ type desk struct {
 	skills   *skills.Source // nil if no folder is configured
 	embedded *embedded
 	company  *companyView
+	// place is which console of the desk this process runs.
+	place int
 	// notices are what a person should read at the start.
 	notices []string
 }

@@ -67,6 +67,7 @@ func (d *desk) serve(ctx context.Context, addr string) error {
 		return fmt.Errorf("cannot listen on %s: %w; choose another address with --addr", addr, errors.Unwrap(err))
 	}
 	defer d.listenBeside()()
+	defer d.listenGuests()()
 	server := httpapi.New(httpapi.Options{
 		Engine: d.engine, Callers: callers, User: d.company.find, Local: local, Ready: d.readiness, Logger: d.logger(),
 	})

@@ -115,6 +115,18 @@ func (x *terminal) see(words ...string) {
 	}
 }
 
+// lose waits until a word is not on the screen any more.
+func (x *terminal) lose(word string) {
+	x.t.Helper()
+	deadline := time.Now().Add(patience)
+	for strings.Contains(x.text(), word) {
+		if time.Now().After(deadline) {
+			x.t.Fatalf("%q is still on the screen:\n%s", word, x.text())
+		}
+		time.Sleep(5 * time.Millisecond) // between two looks
+	}
+}
+
 // keys sends bytes as they come from a keyboard.
 func (x *terminal) keys(bytes string) {
 	x.t.Helper()
@@ -278,19 +290,6 @@ func TestACallerIsAnsweredBesideACardThatWaits(t *testing.T) {
 	x.see("WO-1019", "1 decision waiting")
 	x.keys("\x02") // Ctrl+B goes back
 	x.see(cardHead, decideBy)
-}
-
-func TestASecondConsoleIsToldWhoHoldsTheDesk(t *testing.T) {
-	t.Parallel()
-	s := newShell(t)
-	x := s.open()
-	x.see("work-orders ready")
-	second := s.open()
-	second.see("is in use by")
-	second.end()
-	if code := second.cmd.ProcessState.ExitCode(); code != failed {
-		t.Errorf("the second console ended with %d", code)
-	}
 }
 
 func TestUnsentTextOfAFirstConversationSurvivesAKill(t *testing.T) {

@@ -36,6 +36,8 @@ type desk struct {
 	// them to be recorded.
 	work   *sync.WaitGroup
 	drafts *draftOrder
+	// place is which console this is.
+	place int
 }
 
 // draftOrder keeps an older text from being saved over a newer one: commands
@@ -135,11 +137,17 @@ func (d desk) saveRecent(id agent.ConversationID) error {
 
 const recentSetting = "recent"
 
-func draftSetting(id agent.ConversationID) string { return "draft/" + string(id) }
+// draftSetting is where a console keeps the unsent text of a conversation.
+func (d desk) draftSetting(id agent.ConversationID) string {
+	if d.place == 0 {
+		return "draft/" + string(id)
+	}
+	return fmt.Sprintf("draft/%s/%d", id, d.place)
+}
 
 func (d desk) draft(id agent.ConversationID) string {
 	var text string
-	if d.engine.Store().Setting(d.ctx, draftSetting(id), &text) != nil {
+	if d.engine.Store().Setting(d.ctx, d.draftSetting(id), &text) != nil {
 		return "" // none, or one that cannot be read
 	}
 	return text
@@ -155,15 +163,15 @@ func (d desk) saveDraft(id agent.ConversationID, text string) tea.Cmd {
 			return draftSavedMsg{}
 		}
 		o.written[id] = n
-		return draftSavedMsg{putDraft(d.ctx, d.engine, id, text)}
+		return draftSavedMsg{d.putDraft(d.ctx, id, text)}
 	}
 }
 
 // putDraft keeps unsent text; nothing deletes the setting.
-func putDraft(ctx context.Context, e *agent.Engine, id agent.ConversationID, text string) error {
-	return e.Store().Update(ctx, func(tx agent.Tx) error {
+func (d desk) putDraft(ctx context.Context, id agent.ConversationID, text string) error {
+	return d.engine.Store().Update(ctx, func(tx agent.Tx) error {
 		if text == "" {
-			return tx.PutSetting(draftSetting(id), nil)
+			return tx.PutSetting(d.draftSetting(id), nil)
 		}
 		// A conversation without a message is in no list: the next start finds it
 		// by this, or its draft would be on disk and never seen again.
@@ -172,7 +180,7 @@ func putDraft(ctx context.Context, e *agent.Engine, id agent.ConversationID, tex
 				return err
 			}
 		}
-		return tx.PutSetting(draftSetting(id), text)
+		return tx.PutSetting(d.draftSetting(id), text)
 	})
 }
 
@@ -263,7 +271,7 @@ func (d desk) unqueue(head agent.Head, draft string) tea.Cmd {
 		}
 		out := unqueuedMsg{conversation: head.Conversation, text: strings.Join(texts, "\n")}
 		all := strings.TrimSpace(out.text + "\n" + draft)
-		if out.err = putDraft(ctx, d.engine, head.Conversation, all); out.err != nil {
+		if out.err = d.putDraft(ctx, head.Conversation, all); out.err != nil {
 			return out
 		}
 		for range head.Queue {

@@ -30,12 +30,13 @@ const (
 // clipboardOf gives the ways from here to a clipboard: tmux's buffer inside
 // tmux, and the terminal's own. Neither says whether the text arrived, except
 // tmux about its buffer; the sentences do not claim more.
-func clipboardOf(out *terminalWriter) func(string) string {
+func clipboardOf(out *terminalWriter, getenv func(string) string) func(string) string {
 	return func(text string) string {
-		if os.Getenv("TMUX") != "" {
+		if tmux := getenv("TMUX"); tmux != "" {
 			ctx, cancel := context.WithTimeout(context.Background(), tmuxTime)
 			defer cancel()
 			load := exec.CommandContext(ctx, "tmux", "load-buffer", "-w", "-")
+			load.Env = append(os.Environ(), "TMUX="+tmux)
 			load.Stdin = strings.NewReader(text)
 			if load.Run() == nil {
 				return "is in tmux's buffer (prefix ] pastes it) and was sent to the terminal's clipboard. If it is not there, /pager shows it."
@@ -138,12 +139,12 @@ func (d desk) markdown(id agent.ConversationID, clock deskClock) (string, error)
 
 // page shows the whole conversation in the pager, with its search and its own
 // way of copying.
-func (d desk) page(id agent.ConversationID, clock deskClock, in, out *os.File) tea.Cmd {
+func (d desk) page(id agent.ConversationID, clock deskClock, o Options) tea.Cmd {
 	text, err := d.markdown(id, clock)
 	if err != nil {
 		return func() tea.Msg { return toldMsg{text: full(err.Error()), grave: true} }
 	}
-	return withFile(text, "conversation-*.md", []string{os.Getenv("PAGER"), "less", "more"}, in, out, func(_ string, err error) tea.Msg {
+	return withFile(text, "conversation-*.md", []string{o.getenv("PAGER"), "less", "more"}, o.Input, o.Output, func(_ string, err error) tea.Msg {
 		if err != nil {
 			return toldMsg{text: "The pager did not work: " + full(err.Error()) + " Set PAGER to one that does.", grave: true}
 		}
@@ -154,7 +155,7 @@ func (d desk) page(id agent.ConversationID, clock deskClock, in, out *os.File) t
 // editElsewhere edits the composer's text in $EDITOR.
 func (m *Model) editElsewhere() tea.Cmd {
 	id := m.open.id
-	return withFile(m.composer.text, "message-*.txt", []string{os.Getenv("VISUAL"), os.Getenv("EDITOR"), "vi", "nano"}, m.options.Input, m.options.Output, func(text string, err error) tea.Msg {
+	return withFile(m.composer.text, "message-*.txt", []string{m.options.getenv("VISUAL"), m.options.getenv("EDITOR"), "vi", "nano"}, m.options.Input, m.options.Output, func(text string, err error) tea.Msg {
 		return editedMsg{conversation: id, text: text, err: err}
 	})
 }
@@ -212,6 +213,7 @@ func withFile(text, pattern string, programs []string, in, out *os.File, done fu
 // export writes the conversation into a new file; it replaces none.
 func (m *Model) export(path string) tea.Cmd {
 	id, clock, d := m.open.id, m.list.canvas.clock, m.desk
+	path = m.options.file(path)
 	return func() tea.Msg {
 		if err := d.writeConversation(id, clock, path); err != nil {
 			return toldMsg{text: "Nothing was exported: " + full(err.Error()), grave: true}

@@ -87,7 +87,7 @@ func New(ctx context.Context, o Options) *Model {
 	o = o.withDefaults()
 	m := &Model{
 		options: o,
-		desk:    desk{ctx: ctx, engine: o.Engine, work: &sync.WaitGroup{}, drafts: &draftOrder{written: map[agent.ConversationID]int64{}}},
+		desk:    desk{ctx: ctx, engine: o.Engine, work: &sync.WaitGroup{}, drafts: &draftOrder{written: map[agent.ConversationID]int64{}}, place: o.Place},
 		styles:  newStyles(o.Theme),
 		list:    newTranscript(),
 		guard:   guard{now: o.Quiet},

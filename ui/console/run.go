@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"time"
@@ -53,10 +54,26 @@ type Options struct {
 	Mouse bool
 	// Input and Output are the terminal; os.Stdin and os.Stdout by default.
 	Input, Output *os.File
+	// Guest says that the terminal is another process's, which works beside this
+	// one; nil for the terminal of this process.
+	Guest *Guest
+	// Place tells the consoles of one desk apart: each keeps its own drafts. The
+	// first one has 0.
+	Place int
 
 	// pasteCut reports, once, that the terminal sent more in one paste than is
 	// taken.
 	pasteCut func() bool
+}
+
+// Guest is what another process says of the terminal that it lends. Signals of
+// this process are not meant for it.
+type Guest struct {
+	// Folder is where relative names of files begin.
+	Folder string
+	Getenv func(string) string
+	// Resized is told when the terminal has another size.
+	Resized <-chan struct{}
 }
 
 // Company is whose desk it is.
@@ -139,8 +156,8 @@ func Run(ctx context.Context, o Options) error {
 	work, stop := context.WithCancel(ctx)
 	defer stop()
 	m := New(work, o)
-	out.note = noteFor(os.Getenv)
-	m.attend, m.clipboard = out.attend, clipboardOf(out)
+	out.note = noteFor(o.getenv)
+	m.attend, m.clipboard = out.attend, clipboardOf(out, o.getenv)
 	if width, height, err := term.GetSize(o.Output.Fd()); err == nil {
 		m.width, m.height = width, height
 		m.draw()
@@ -156,7 +173,11 @@ func Run(ctx context.Context, o Options) error {
 	}
 	program := tea.NewProgram(m, settings...)
 	in.gone = func() { go program.Send(leaveMsg{}) }
-	defer leaveOnSignal(ctx, program)()
+	if o.Guest == nil {
+		defer leaveOnSignal(ctx, program)()
+	} else {
+		defer o.Guest.follow(ctx, program, o.Output)()
+	}
 
 	_, err := program.Run()
 	m.finish(stop)
@@ -187,11 +208,48 @@ func leaveOnSignal(ctx context.Context, program *tea.Program) (stop func()) {
 	}
 }
 
+// follow hands new sizes of the terminal to the program, and ends it with ctx.
+func (g *Guest) follow(ctx context.Context, program *tea.Program, terminal *os.File) (stop func()) {
+	done := make(chan struct{})
+	go func() {
+		for {
+			select {
+			case <-g.Resized:
+				if width, height, err := term.GetSize(terminal.Fd()); err == nil {
+					program.Send(tea.WindowSizeMsg{Width: width, Height: height})
+				}
+			case <-ctx.Done():
+				program.Send(leaveMsg{})
+				return
+			case <-done:
+				return
+			}
+		}
+	}()
+	return func() { close(done) }
+}
+
+// getenv asks the environment of the terminal.
+func (o Options) getenv(name string) string {
+	if o.Guest != nil {
+		return o.Guest.Getenv(name)
+	}
+	return os.Getenv(name)
+}
+
+// file gives the path of a file that a person named.
+func (o Options) file(name string) string {
+	if o.Guest == nil || filepath.IsAbs(name) {
+		return name
+	}
+	return filepath.Join(o.Guest.Folder, name)
+}
+
 // finish saves the draft, stops what is out, and waits until it is recorded.
 func (m *Model) finish(stop context.CancelFunc) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(m.desk.ctx), recordTime)
 	defer cancel()
-	_ = putDraft(ctx, m.desk.engine, m.open.id, m.draftText()) // nobody is left to be told
+	_ = m.desk.putDraft(ctx, m.open.id, m.draftText()) // nobody is left to be told
 	stop()
 	idle := make(chan struct{})
 	go func() {

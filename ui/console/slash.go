@@ -30,7 +30,7 @@ func slashes() []slash {
 		{"abort", "", "end this request", func(m *Model, _ string) tea.Cmd { return m.turn("abort", m.desk.engine.Abort) }},
 		{"copy", "[all]", "the newest answer, or the whole conversation", (*Model).copyCommand},
 		{"pager", "", "the whole conversation in $PAGER", func(m *Model, _ string) tea.Cmd {
-			return m.desk.page(m.open.id, m.list.canvas.clock, m.options.Input, m.options.Output)
+			return m.desk.page(m.open.id, m.list.canvas.clock, m.options)
 		}},
 		{"export", "FILE", "into a file: .md, or .json", (*Model).export},
 		{"servers", "", "the servers, and how to connect one", (*Model).connect},
