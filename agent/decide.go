@@ -35,30 +35,39 @@ func (e *Engine) Approve(ctx context.Context, r DecideRequest) (Report, error) {
 	if a.State == ApprovalApproved && c.Held() && c.Approval == a.ID {
 		return e.resend(ctx, c)
 	}
-	if err := checkOpen(a, c, r.Digest); err != nil {
-		return Report{}, err
-	}
-	if a.expired(e.now()) {
-		return Report{}, e.expire(ctx, a)
-	}
-	if a.NoPreview != "" {
-		return Report{}, &UnreachableError{Server: a.PreviewTool.Server(), Err: errors.New(a.NoPreview)}
-	}
-	box, err := e.recheck(ctx, a, c)
-	if err != nil {
-		return Report{}, e.decidedMeanwhile(ctx, r.Approval, err)
-	}
-	user, now := e.userIn(ctx), e.now()
-	if err := checkLimit(a, user); err != nil {
-		return Report{}, err
-	}
-	sent, revived, err := e.dispatch(ctx, c.ID, func(tx Tx, c *Call) ([]AuditLine, error) {
-		return e.decide(tx, c, a, Decision{Approved: true, By: user, At: now, Note: r.Note})
-	})
+	inside, end := e.span(ctx, decisionSpan(a))
+	box, sent, revived, err := e.approve(inside, r, a, c)
+	end(decisionEnd(string(ApprovalApproved), err))
 	if err != nil {
 		return Report{}, err
 	}
 	return e.sendApproved(ctx, box, sent, revived)
+}
+
+// approve looks at the call once more and commits the decision with the
+// dispatch.
+func (e *Engine) approve(ctx context.Context, r DecideRequest, a Approval, c Call) (box *Toolbox, sent Call, revived bool, err error) {
+	if err := checkOpen(a, c, r.Digest); err != nil {
+		return nil, Call{}, false, err
+	}
+	if a.expired(e.now()) {
+		return nil, Call{}, false, e.expire(ctx, a)
+	}
+	if a.NoPreview != "" {
+		return nil, Call{}, false, &UnreachableError{Server: a.PreviewTool.Server(), Err: errors.New(a.NoPreview)}
+	}
+	box, err = e.recheck(ctx, a, c)
+	if err != nil {
+		return nil, Call{}, false, e.decidedMeanwhile(ctx, r.Approval, err)
+	}
+	user, now := e.userIn(ctx), e.now()
+	if err := checkLimit(a, user); err != nil {
+		return nil, Call{}, false, err
+	}
+	sent, revived, err = e.dispatch(ctx, c.ID, func(tx Tx, c *Call) ([]AuditLine, error) {
+		return e.decide(tx, c, a, Decision{Approved: true, By: user, At: now, Note: r.Note})
+	})
+	return box, sent, revived, err
 }
 
 // decidedMeanwhile gives who decided, where somebody did while the call was
@@ -365,7 +374,8 @@ func (e *Engine) Deny(ctx context.Context, r DecideRequest) (Report, error) {
 		return Report{}, &DigestError{Approval: a.ID, Reason: "the card showed something else"}
 	}
 	spends := e.spends(ctx, a)
-	goOn, err := e.change(ctx, c.ID, func(tx Tx, c *Call) ([]AuditLine, error) {
+	inside, end := e.span(ctx, decisionSpan(a))
+	goOn, err := e.change(inside, c.ID, func(tx Tx, c *Call) ([]AuditLine, error) {
 		c.Result = TextResult(e.texts.denied(spends, r.Note), false)
 		if a.State == ApprovalApproved && c.Held() {
 			by := user
@@ -373,6 +383,7 @@ func (e *Engine) Deny(ctx context.Context, r DecideRequest) (Report, error) {
 		}
 		return e.decide(tx, c, a, decision)
 	})
+	end(decisionEnd(string(ApprovalDenied), err))
 	if err != nil {
 		return Report{}, err
 	}

@@ -7,8 +7,19 @@ import (
 	"time"
 )
 
-// callTool is the one place in the program that calls a tool.
-func (e *Engine) callTool(ctx context.Context, name QualifiedName, r CallRequest) (Result, error) {
+// callTool is the one place in the program that calls a tool: that of the call,
+// or another one that is asked for its sake.
+func (e *Engine) callTool(ctx context.Context, c Call, name QualifiedName, r CallRequest) (Result, error) {
+	ctx, end := e.span(ctx, Span{
+		Kind: SpanCall, Conversation: c.Conversation, Turn: c.Turn,
+		Call: c.ID, Tool: name, Preview: name != c.Tool, Approval: r.Approval, Arguments: r.Arguments,
+	})
+	result, err := e.askSource(ctx, name, r)
+	end(callEnd(result, err))
+	return result, err
+}
+
+func (e *Engine) askSource(ctx context.Context, name QualifiedName, r CallRequest) (Result, error) {
 	source := e.source(name.Server())
 	if source == nil {
 		return Result{}, &CallError{Outcome: OutcomeNotSent, Server: name.Server(), Err: errors.New("no such server is configured")}
@@ -119,7 +130,7 @@ func (e *Engine) sendCall(ctx context.Context, box *Toolbox, c Call) (Result, er
 	if err := ctx.Err(); err != nil {
 		return Result{}, &CallError{Outcome: OutcomeNotSent, Server: c.Tool.Server(), Err: err}
 	}
-	return e.callTool(ctx, c.Tool, CallRequest{
+	return e.callTool(ctx, c, c.Tool, CallRequest{
 		Arguments: c.Arguments, Call: c.ID, Approval: c.Approval, User: c.By,
 		Progress: func(p Progress) {
 			e.setProgress(c.ID, p)

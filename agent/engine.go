@@ -55,6 +55,8 @@ type Config struct {
 	// MaxSteps bounds the model's replies in one turn.
 	MaxSteps int
 	Logger   *slog.Logger
+	// Tracer is told where work begins and ends; nil costs nothing.
+	Tracer Tracer
 }
 
 // Engine drives turns. Its methods may be called from several goroutines; two
@@ -74,6 +76,7 @@ type Engine struct {
 	maxSteps    int
 	maxResult   func(server string) int
 	log         *slog.Logger
+	tracer      Tracer
 
 	schemas   schemaCache
 	followers followers
@@ -99,7 +102,7 @@ func New(c Config) (*Engine, error) {
 		store: c.Store, model: c.Model, sources: c.Sources, policy: c.Policy,
 		owner: c.Owner, user: c.User, now: c.Now, newID: c.NewID,
 		texts: c.Texts.orDefault(), onError: c.OnError,
-		callTimeout: c.CallTimeout, maxSteps: c.MaxSteps, maxResult: resultLimit(c.MaxResult), log: c.Logger,
+		callTimeout: c.CallTimeout, maxSteps: c.MaxSteps, maxResult: resultLimit(c.MaxResult), log: c.Logger, tracer: c.Tracer,
 		stops: map[TurnID]map[int]context.CancelFunc{}, live: map[ConversationID]string{}, progress: map[CallID]Progress{},
 		changed: map[chan struct{}]bool{},
 	}

@@ -64,7 +64,7 @@ func (e *Engine) preview(ctx context.Context, box *Toolbox, p *preparation) erro
 	if err != nil {
 		return err
 	}
-	result, err := e.callTool(ctx, entry.Name, CallRequest{Arguments: arguments, Call: p.call.ID, User: p.approval.RequestedBy.ID})
+	result, err := e.callTool(ctx, p.call, entry.Name, CallRequest{Arguments: arguments, Call: p.call.ID, User: p.approval.RequestedBy.ID})
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()

@@ -12,23 +12,35 @@ import (
 // ends. Pausing is returning: the state is committed, and whoever decides
 // later comes through here again. It is called by the goroutine whose own
 // commit made the turn go on, so that nobody else drives it.
-func (e *Engine) drive(ctx context.Context, id ConversationID, turn TurnID) error {
+func (e *Engine) drive(ctx context.Context, id ConversationID, turn TurnID) (err error) {
+	for err == nil && turn != "" { // a queued message begins the next turn
+		inside, end := e.span(ctx, Span{Kind: SpanTurn, Conversation: id, Turn: turn})
+		driven := turn
+		turn, err = e.driveTurn(inside, id, driven)
+		end(e.turnEnd(inside, id, driven, err))
+	}
+	return err
+}
+
+// driveTurn is drive for one turn. If that one has ended and another of the same
+// conversation is open, it gives that other one.
+func (e *Engine) driveTurn(ctx context.Context, id ConversationID, turn TurnID) (next TurnID, err error) {
 	ctx, done := e.stoppable(ctx, turn)
 	defer done()
 	for {
 		snapshot, err := e.store.Snapshot(ctx, id)
 		if err != nil {
 			if ctx.Err() != nil {
-				return e.interrupted(ctx, id, turn)
+				return "", e.interrupted(ctx, id, turn)
 			}
-			return fmt.Errorf("reading the turn: %w", err)
+			return "", fmt.Errorf("reading the turn: %w", err)
 		}
 		open := snapshot.Head.Open
 		if open == nil || open.Owner != e.owner {
-			return nil
+			return "", nil
 		}
-		if open.Turn != turn { // a queued message began the next turn
-			return e.drive(ctx, id, open.Turn)
+		if open.Turn != turn {
+			return open.Turn, nil
 		}
 		goOn := false
 		switch open.State {
@@ -38,14 +50,14 @@ func (e *Engine) drive(ctx context.Context, id ConversationID, turn TurnID) erro
 			goOn, err = e.act(ctx, snapshot)
 		}
 		if err != nil && ctx.Err() != nil {
-			return e.interrupted(ctx, id, turn)
+			return "", e.interrupted(ctx, id, turn)
 		}
 		if err != nil {
 			// Best effort: the store may be what failed.
-			return errors.Join(err, e.stall(ctx, id, turn, oneLine(err.Error()), false))
+			return "", errors.Join(err, e.stall(ctx, id, turn, oneLine(err.Error()), false))
 		}
 		if !goOn {
-			return nil
+			return "", nil
 		}
 	}
 }
@@ -105,7 +117,7 @@ func (e *Engine) think(ctx context.Context, s Snapshot) (goOn bool, err error) {
 	request := ModelRequest{
 		System: e.prompt(turn), Now: turn.SentAt, Messages: past.messages, Tools: box.ModelTools(),
 	}
-	reply, err := e.ask(ctx, id, request)
+	reply, err := e.ask(ctx, s, request)
 	switch {
 	case ctx.Err() != nil:
 		return false, ctx.Err()
@@ -134,13 +146,17 @@ func (e *Engine) stalledBy(s Snapshot) string {
 }
 
 // ask makes one model request and shows its text as it arrives.
-func (e *Engine) ask(ctx context.Context, id ConversationID, request ModelRequest) (ModelReply, error) {
+func (e *Engine) ask(ctx context.Context, s Snapshot, request ModelRequest) (ModelReply, error) {
+	id := s.Head.Conversation
+	ctx, end := e.span(ctx, Span{Kind: SpanModel, Conversation: id, Turn: s.Turn.ID, Model: e.model.Name()})
 	var text strings.Builder
 	defer e.setLive(id, "")
-	return e.model.Respond(ctx, request, func(part string) {
+	reply, err := e.model.Respond(ctx, request, func(part string) {
 		text.WriteString(part)
 		e.setLive(id, text.String())
 	})
+	end(modelEnd(reply, err))
+	return reply, err
 }
 
 // commitAnswer stores the final answer and ends the turn; a queued message

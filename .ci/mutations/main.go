@@ -164,7 +164,7 @@ var mutations = []mutation{
 	one("what was extended does not expire", "agent/expire.go", `|| !fresh.expired(now) {`, `{`),
 	one("above the limit nobody approves", "agent/decide.go", `if needs := neededRole(a); roleRank(needs) > roleRank(user.Role) {`, `if needs := neededRole(a); false {`),
 	one("without its preview a card cannot be approved", "agent/decide.go",
-		"if a.NoPreview != \"\" {\n\t\treturn Report{}, &Unreachable", "if false {\n\t\treturn Report{}, &Unreachable"),
+		"if a.NoPreview != \"\" {\n\t\treturn nil, Call{}, false, &Unreachable", "if false {\n\t\treturn nil, Call{}, false, &Unreachable"),
 
 	// The look at approval.
 	one("terms that moved make a new card", "agent/terms.go", `if worse(before, after) {`, `if false {`),

@@ -14,6 +14,7 @@ import (
 
 	"deskhand/agent"
 	"deskhand/agent/skills"
+	"deskhand/agent/telemetry"
 	"deskhand/mcp/client"
 	"deskhand/state"
 )
@@ -30,6 +31,10 @@ type desk struct {
 	skills   *skills.Source // nil if no folder is configured
 	embedded *embedded
 	company  *companyView
+	// metrics are counted where somebody can read them; traces are nil unless the
+	// environment asks for them.
+	metrics *telemetry.Metrics
+	traces  *telemetry.Traces
 	// place is which console of the desk this process runs.
 	place int
 	// notices are what a person should read at the start.
@@ -139,9 +144,13 @@ func (d *desk) wire(ctx context.Context, policy *agent.Policy) error {
 		d.skills = skills.New(d.config.Skills)
 		sources = append(sources, d.skills)
 	}
+	tracer, err := d.tracer(ctx, logger)
+	if err != nil {
+		return err
+	}
 	engine, err := agent.New(agent.Config{
 		Store: d.store, Model: d.model, Sources: sources, Policy: policy, Owner: agent.OwnerID(newID()),
-		User: d.company.current, Now: d.company.now, NewID: newID, Logger: logger,
+		User: d.company.current, Now: d.company.now, NewID: newID, Logger: logger, Tracer: tracer,
 		Texts: d.config.Texts, OnError: d.config.OnError,
 		MaxResult: func(server string) int { return d.config.MCPServers[server].MaxResultBytes },
 	})
@@ -150,6 +159,23 @@ func (d *desk) wire(ctx context.Context, policy *agent.Policy) error {
 	}
 	d.engine = engine
 	return engine.Mark(ctx, nil) // whoever has the file is the only one alive
+}
+
+// tracer tells whoever the environment names, and those who read the metrics.
+func (d *desk) tracer(ctx context.Context, logger *slog.Logger) (agent.Tracer, error) {
+	var err error
+	if d.traces, err = telemetry.NewTraces(ctx, d.options.getenv, logger); err != nil {
+		return nil, &usageError{err}
+	}
+	var tracers []agent.Tracer
+	if d.traces != nil {
+		tracers = append(tracers, d.traces)
+	}
+	if d.options.metrics {
+		d.metrics = telemetry.NewMetrics()
+		tracers = append(tracers, d.metrics)
+	}
+	return telemetry.Join(tracers...), nil
 }
 
 // logger writes to a file in the home, never to the terminal.
@@ -167,6 +193,9 @@ func (d *desk) close() {
 	closeServers(ctx, d.servers)
 	if d.embedded != nil {
 		_ = d.embedded.close(ctx)
+	}
+	if d.traces != nil {
+		_ = d.traces.Close(ctx) // what the collector did not take is lost, and in the log
 	}
 	_ = d.store.Close()
 }

@@ -24,6 +24,8 @@ type options struct {
 	// came from another one.
 	args []string
 	held *desk
+	// metrics says that somebody may read numbers of this desk.
+	metrics bool
 
 	in       *os.File
 	out, err io.Writer

@@ -32,7 +32,7 @@ func newDeskServe(o *options) *cobra.Command {
 			"(the form of a Genkit flow, as JSON or as a stream), GET /approvals lists what waits, /openapi.json\n" +
 			"describes all of it. It listens on loopback unless told otherwise. Once there are tokens (see deskhand\n" +
 			"token new), every request needs one and acts in the name of its desk user; an address that others\n" +
-			"can reach insists on tokens.\n\n" +
+			"can reach insists on tokens. GET /metrics has numbers for Prometheus.\n\n" +
 			"While it runs it holds the desk, as a console does.",
 		Example: `  deskhand serve
   deskhand serve --addr 127.0.0.1:8080
@@ -42,6 +42,7 @@ func newDeskServe(o *options) *cobra.Command {
 			if o.held != nil {
 				return errors.New("this desk is served already")
 			}
+			o.metrics = true
 			return withOwnDesk(cmd, o, consoleWait, func(ctx context.Context, d *desk) error { return d.serve(ctx, addr) })
 		},
 	}
@@ -70,6 +71,7 @@ func (d *desk) serve(ctx context.Context, addr string) error {
 	defer d.listenGuests()()
 	server := httpapi.New(httpapi.Options{
 		Engine: d.engine, Callers: callers, User: d.company.find, Local: local, Ready: d.readiness, Logger: d.logger(),
+		Metrics: d.metrics.Handler(d.engine, d.logger()),
 	})
 	http := server.HTTPServer()
 	ended := make(chan error, 1)

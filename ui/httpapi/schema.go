@@ -34,7 +34,7 @@ var documents = sync.OnceValues(func() (docs struct{ schema, openapi []byte }, e
 	schemas := map[string]*jsonschema.Schema{}
 	for _, d := range described {
 		s, err := jsonschema.ForType(d.typ, &jsonschema.ForOptions{TypeSchemas: map[reflect.Type]*jsonschema.Schema{
-			reflect.TypeFor[json.RawMessage](): {},
+			reflect.TypeFor[json.RawMessage](): {Description: "Any JSON."}, // an empty schema is written as true, which generators do not know
 		}})
 		if err != nil {
 			return docs, fmt.Errorf("describing %s: %w", d.name, err)
@@ -131,6 +131,10 @@ func openapi(schemas map[string]*jsonschema.Schema) object {
 			"/conversations/{id}": object{"get": object{
 				"operationId": "getConversation", "security": token, "summary": "Where a conversation's newest turn stands.",
 				"parameters": id("The conversation."), "responses": answers("The turn.", ref("Report")),
+			}},
+			"/metrics": object{"get": object{
+				"operationId": "metrics", "security": token, "summary": "Numbers in Prometheus' text form.",
+				"responses": object{"200": object{"description": "The numbers.", "content": object{"text/plain": object{"schema": object{"type": "string"}}}}},
 			}},
 			"/healthz": object{"get": object{
 				"operationId": "health", "summary": "Whether the process is alive.",

@@ -26,6 +26,8 @@ type Options struct {
 	// Ready says what there is to know about the parts that an answer needs; nil:
 	// nothing.
 	Ready func(context.Context) Readiness
+	// Metrics answers GET /metrics, for whoever may ask; nil: there is none.
+	Metrics http.Handler
 	// MaxTurns bounds the turns at work at once; 32 if zero.
 	MaxTurns int
 	// Logger is told of refused requests and of failures; nil: nobody is.
@@ -74,6 +76,9 @@ func New(o Options) *Server {
 	inner.HandleFunc("GET /approvals/{id}", s.approval)
 	inner.HandleFunc("POST /approvals/{id}/decision", s.decision)
 	inner.HandleFunc("GET /conversations/{id}", s.conversation)
+	if o.Metrics != nil {
+		inner.Handle("GET /metrics", o.Metrics)
+	}
 	open.Handle("/", s.authenticated(unknownPath(inner)))
 
 	s.handler = s.recovered(s.guarded(open))
