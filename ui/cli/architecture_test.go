@@ -88,10 +88,11 @@ type rule struct {
 }
 
 var rules = []rule{
-	{of: engine, except: []string{engine + "/openai", engine + "/anthropic", engine + "/provider"},
+	{of: engine, except: []string{engine + "/openai", engine + "/anthropic", engine + "/provider", engine + "/telemetry"},
 		never: []string{module + "/ui", module + "/mcp", module + "/state", sdk, bbolt, etcd, charm, cobra, openai, claude, "net/http"}},
 	{of: engine + "/provider", never: []string{module + "/ui", module + "/mcp", module + "/state", engine + "/openai", engine + "/anthropic", sdk, bbolt, etcd, charm}},
 	{of: engine + "/openai", never: []string{module + "/ui", module + "/mcp", module + "/state", sdk, bbolt, etcd, charm}},
+	{of: engine + "/telemetry", never: []string{module + "/ui", module + "/mcp", module + "/state", engine + "/provider", sdk, bbolt, etcd, charm, cobra}},
 	{of: engine + "/anthropic", never: []string{module + "/ui", module + "/mcp", module + "/state", sdk, bbolt, etcd, charm}},
 	{of: module + "/mcp/client", never: []string{module + "/ui", module + "/state", module + "/mcp/workorders", bbolt, charm, cobra}},
 	{of: module + "/state", never: []string{module + "/ui", module + "/mcp", sdk, charm, cobra}},
