@@ -69,13 +69,22 @@ func (h *httpDesk) term() {
 // dispatch posts data and gives status and body.
 func (h *httpDesk) dispatch(data, token string) (int, string) {
 	h.t.Helper()
+	if token == "" {
+		return h.request(data)
+	}
+	return h.request(data, "Authorization", "Bearer "+token)
+}
+
+// request posts data with headers: name, value, name, value.
+func (h *httpDesk) request(data string, headers ...string) (int, string) {
+	h.t.Helper()
 	req, err := http.NewRequest("POST", h.url+"/dispatchAgent", strings.NewReader(`{"data":`+data+`}`))
 	if err != nil {
 		h.t.Fatal(err)
 	}
 	req.Header.Set("Content-Type", "application/json")
-	if token != "" {
-		req.Header.Set("Authorization", "Bearer "+token)
+	for i := 0; i < len(headers); i += 2 {
+		req.Header.Set(headers[i], headers[i+1])
 	}
 	resp, err := http.DefaultClient.Do(req)
 	if err != nil {

@@ -30,7 +30,7 @@ const orderLine = "order a heating element for WO-1044"
 
 // door is a desk with the small work-orders server behind a real HTTP address.
 type door struct {
-	t      *testing.T
+	t      testing.TB
 	engine *agent.Engine
 	store  *state.Store
 	model  *agenttest.Model
@@ -54,9 +54,13 @@ func obedient(_ int, r agent.ModelRequest) (agent.ModelReply, error) {
 	return agenttest.Say("You said: " + last.Text), nil
 }
 
-func newDoor(t *testing.T, change ...func(*Options)) *door {
+func newDoor(t testing.TB, change ...func(*Options)) *door {
+	return newDoorOn(t, state.New(memory.New()), change...)
+}
+
+func newDoorOn(t testing.TB, store *state.Store, change ...func(*Options)) *door {
 	d := &door{
-		t: t, store: state.New(memory.New()), model: &agenttest.Model{Script: obedient}, wo: agenttest.NewWorkOrders("work-orders"),
+		t: t, store: store, model: &agenttest.Model{Script: obedient}, wo: agenttest.NewWorkOrders("work-orders"),
 	}
 	d.open(change...)
 	return d
