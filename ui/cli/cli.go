@@ -148,6 +148,16 @@ func exactly(names ...string) cobra.PositionalArgs {
 	}
 }
 
+// anIDFrom wants one id, and says which command lists them.
+func anIDFrom(list string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) != 1 {
+			return &usageError{fmt.Errorf("usage: %s; deskhand %s lists the ids", cmd.UseLine(), list)}
+		}
+		return nil
+	}
+}
+
 // printJSON prints one value, indented for people and one object for scripts.
 func printJSON(w io.Writer, v any) error {
 	encoder := json.NewEncoder(w)

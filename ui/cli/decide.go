@@ -28,7 +28,7 @@ func newApprove(o *options) *cobra.Command {
 		Example: `  deskhand approve A-17
   deskhand approve A-17 --set quantity=2
   deskhand approve A-17 --note "agreed with the hotel by phone"`,
-		Args: exactly("ID"),
+		Args: anIDFrom("approvals"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			r.Approval = agent.ApprovalID(args[0])
 			return withDesk(cmd, o, func(ctx context.Context, d *desk) error {
@@ -55,7 +55,7 @@ func newDeny(o *options) *cobra.Command {
 			"the reason word for word, and goes on. The decision is kept even if the assistant then fails.",
 		Example: `  deskhand deny A-17
   deskhand deny A-17 --reason "wrong size"`,
-		Args: exactly("ID"),
+		Args: anIDFrom("approvals"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			r.Approval = agent.ApprovalID(args[0])
 			return withDesk(cmd, o, func(ctx context.Context, d *desk) error {
@@ -138,7 +138,7 @@ func giveBackQueue(ctx context.Context, e *agent.Engine, id agent.ConversationID
 func conversationCommand(o *options, do func(*agent.Engine, context.Context, agent.ConversationID) (agent.Report, error)) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
-		Args: exactly("ID"),
+		Args: anIDFrom("conversations"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return withDesk(cmd, o, func(ctx context.Context, d *desk) error {
 				report, err := do(d.engine, ctx, agent.ConversationID(args[0]))

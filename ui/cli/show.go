@@ -40,7 +40,7 @@ func newShow(o *options) *cobra.Command {
 		Use:     "show ID",
 		Short:   "Show a conversation with its calls",
 		Example: "  deskhand show 01M8Q4ZJ6Y0000000000000000",
-		Args:    exactly("ID"),
+		Args:    anIDFrom("conversations"),
 	}
 	return readCommand(o, cmd, func(ctx context.Context, d *desk, args []string, asJSON bool) error {
 		c, err := d.show(ctx, agent.ConversationID(args[0]))
