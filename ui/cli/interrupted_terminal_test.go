@@ -8,13 +8,10 @@ import "testing"
 // next one reads again, or is told to stop, and takes the next line.
 func TestAReadThatWasInterruptedByAKill(t *testing.T) {
 	t.Parallel()
-	v := startServer(t)
-	w := newWire(v)
-	s := v.configure(w.addr)
-	hold := func(tool string) { w.set(func(w *wire) { w.hold = tool }) }
+	_, w, s := behindAWire(t)
 	x := s.open()
 	x.see("work-orders ready")
-	hold("lookup_work_order")
+	w.holds("lookup_work_order")
 	x.line("what's the status of WO-1043")
 	<-w.held
 	x.kill()
@@ -24,15 +21,15 @@ func TestAReadThatWasInterruptedByAKill(t *testing.T) {
 	x.see("what's the status of WO-1043", "work-orders ready")
 	x.kill()
 
-	hold("")
+	w.holds("")
 	x = s.open()
 	x.see("WO-1043 Rooftop", "nothing waits")
-	hold("lookup_work_order")
+	w.holds("lookup_work_order")
 	x.line("status 1019")
 	<-w.held
 	x.line("/abort")
 	x.see("This request was stopped")
-	hold("")
+	w.holds("")
 	x.line("status 1018")
 	x.see("WO-1018", "nothing waits")
 }

@@ -32,9 +32,7 @@ func TestServerOfItsOwnIsStoppedBeforeTheDecision(t *testing.T) {
 
 func TestServerIsGoneBetweenDecisionAndSending(t *testing.T) {
 	t.Parallel()
-	v := startServer(t)
-	w := newWire(v)
-	s := v.configure(w.addr)
+	v, w, s := behindAWire(t)
 	before := v.orders()
 	a := s.within().ask(waiting, orderLine)
 	w.set(func(w *wire) { w.closeAfter = "quote_part" })
@@ -71,9 +69,7 @@ func TestServerIsGoneBetweenDecisionAndSending(t *testing.T) {
 
 func TestApprovedAndNotSentCanBeDropped(t *testing.T) {
 	t.Parallel()
-	v := startServer(t)
-	w := newWire(v)
-	s := v.configure(w.addr)
+	v, w, s := behindAWire(t)
 	before := v.orders()
 	a := s.within().ask(waiting, orderLine)
 	w.set(func(w *wire) { w.closeAfter = "quote_part" })
@@ -89,9 +85,7 @@ func TestApprovedAndNotSentCanBeDropped(t *testing.T) {
 
 func TestAnswerIsLostOnceAndTheKeyFindsTheOrder(t *testing.T) {
 	t.Parallel()
-	v := startServer(t)
-	w := newWire(v)
-	s := v.configure(w.addr)
+	v, w, s := behindAWire(t)
 	before := v.orders()
 	a := s.within().ask(waiting, orderLine)
 	w.set(func(w *wire) { w.cut, w.cutLeft = "order_part", 1 })
@@ -108,9 +102,7 @@ func TestAnswerStaysLostAndAPersonSettlesIt(t *testing.T) {
 	for _, how := range []string{"happened", "resend"} {
 		t.Run(how, func(t *testing.T) {
 			t.Parallel()
-			v := startServer(t)
-			w := newWire(v)
-			s := v.configure(w.addr)
+			v, w, s := behindAWire(t)
 			before := v.orders()
 			a := s.within().ask(waiting, orderLine)
 			w.set(func(w *wire) { w.cut, w.cutLeft = "order_part", 1000 })

@@ -117,6 +117,14 @@ func newWire(v *server) *wire {
 	return w
 }
 
+// behindAWire is a server, the wire before it, and a desk at its other end.
+func behindAWire(t *testing.T) (*server, *wire, *shell) {
+	t.Helper()
+	v := startServer(t)
+	w := newWire(v)
+	return v, w, v.configure(w.addr)
+}
+
 // open listens, after a close at the same address.
 func (w *wire) open() {
 	w.t.Helper()
@@ -145,6 +153,9 @@ func (w *wire) set(change func(*wire)) {
 	defer w.mu.Unlock()
 	change(w)
 }
+
+// holds names the tool whose calls wait from now on; with "" none does.
+func (w *wire) holds(tool string) { w.set(func(w *wire) { w.hold = tool }) }
 
 // count says how often a tool was called.
 func (w *wire) count(tool string) int {

@@ -40,15 +40,22 @@ func (r *started) end(t *testing.T, signal syscall.Signal) outcome {
 	return outcome{args: r.cmd.Args[1:], code: r.cmd.ProcessState.ExitCode(), out: r.out.String(), err: r.errs.String()}
 }
 
+// kill ends it as a crash would.
+func (r *started) kill(t *testing.T) {
+	t.Helper()
+	if err := r.cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = r.cmd.Wait() // killed
+}
+
 func TestSignalWhileTheServerIsAskedLeavesAStalledTurn(t *testing.T) {
 	t.Parallel()
 	for _, signal := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
 		t.Run(signal.String(), func(t *testing.T) {
 			t.Parallel()
-			v := startServer(t)
-			w := newWire(v)
-			s := v.configure(w.addr)
-			w.set(func(w *wire) { w.hold = "lookup_work_order" })
+			_, w, s := behindAWire(t)
+			w.holds("lookup_work_order")
 			asked := s.start("ask", "--json", "what's the status of WO-1043")
 			<-w.held
 			o := asked.end(t, signal)
@@ -62,7 +69,7 @@ func TestSignalWhileTheServerIsAskedLeavesAStalledTurn(t *testing.T) {
 				t.Errorf("the turn is %s", a.Status)
 			}
 			s.expect(failed, "ask", "--conversation", a.ConversationID, "hello").says(t, "stalled", "deskhand continue "+a.ConversationID)
-			w.set(func(w *wire) { w.hold = "" })
+			w.holds("")
 			s.expect(done, "continue", a.ConversationID).prints(t, "WO-1043 Rooftop")
 			if got := s.show(a.ConversationID); got.Status != "idle" {
 				t.Errorf("the conversation is %s", got.Status)
@@ -73,18 +80,16 @@ func TestSignalWhileTheServerIsAskedLeavesAStalledTurn(t *testing.T) {
 
 func TestSignalWhileAnOrderIsOutLeavesItUnknown(t *testing.T) {
 	t.Parallel()
-	v := startServer(t)
-	w := newWire(v)
-	s := v.configure(w.addr)
+	v, w, s := behindAWire(t)
 	before := v.orders()
 	a := s.within().ask(waiting, orderLine)
-	w.set(func(w *wire) { w.hold = "order_part" })
+	w.holds("order_part")
 	approving := s.start("approve", a.ApprovalID)
 	<-w.held
 	if o := approving.end(t, syscall.SIGTERM); o.code != unknown || !strings.Contains(o.out, "deskhand settle") {
 		t.Fatalf("exit %d\n%s%s", o.code, o.out, o.err)
 	}
-	w.set(func(w *wire) { w.hold = "" })
+	w.holds("")
 	if list := s.approvals(); len(list) != 1 || list[0].Status != "unknown" {
 		t.Fatalf("approvals lists %+v", list)
 	}
@@ -94,20 +99,15 @@ func TestSignalWhileAnOrderIsOutLeavesItUnknown(t *testing.T) {
 
 func TestKillWhileAnOrderIsOutLeavesItUnknown(t *testing.T) {
 	t.Parallel()
-	v := startServer(t)
-	w := newWire(v)
-	s := v.configure(w.addr)
+	v, w, s := behindAWire(t)
 	before := v.orders()
 	a := s.within().ask(waiting, orderLine)
-	w.set(func(w *wire) { w.hold = "order_part" })
+	w.holds("order_part")
 	approving := s.start("approve", a.ApprovalID)
 	<-w.held
-	if err := approving.cmd.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
-	_ = approving.cmd.Wait() // killed
+	approving.kill(t)
 	sent := w.count("order_part")
-	w.set(func(w *wire) { w.hold = "" })
+	w.holds("")
 	s.within().expect(done, "approvals").prints(t, "unknown")
 	s.expect(done, "ask", "what's the status of WO-1043")
 	if w.count("order_part") != sent {
@@ -119,17 +119,12 @@ func TestKillWhileAnOrderIsOutLeavesItUnknown(t *testing.T) {
 
 func TestKilledWhileThinkingCanBeContinued(t *testing.T) {
 	t.Parallel()
-	v := startServer(t)
-	w := newWire(v)
-	s := v.configure(w.addr)
-	w.set(func(w *wire) { w.hold = "quote_part" })
+	_, w, s := behindAWire(t)
+	w.holds("quote_part")
 	asked := s.start("ask", orderLine)
 	<-w.held
-	if err := asked.cmd.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
-	_ = asked.cmd.Wait() // killed
-	w.set(func(w *wire) { w.hold = "" })
+	asked.kill(t)
+	w.holds("")
 	var list []conversation
 	s.decode(&list, done, "conversations", "--json")
 	if len(list) != 1 || list[0].Status != "stalled" {
