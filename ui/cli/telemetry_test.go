@@ -4,6 +4,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -117,4 +118,13 @@ func TestAServedDeskHasNumbersForThoseWhoMayAsk(t *testing.T) {
 	if status, body := read(token); status != http.StatusOK || !strings.Contains(body, `deskhand_waiting{state="waiting"} 1`) {
 		t.Errorf("%d %s", status, body)
 	}
+}
+
+func readFile(t testing.TB, path string) string {
+	t.Helper()
+	content, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(content)
 }

@@ -319,12 +319,3 @@ func (x *terminal) untilOnDisk(s *shell, text string) {
 		time.Sleep(5 * time.Millisecond) // between two looks
 	}
 }
-
-func readFile(t testing.TB, path string) string {
-	t.Helper()
-	content, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(content)
-}
