@@ -87,7 +87,6 @@ func (p *program) allGone(what string) {
 	}
 }
 
-
 // runProgram is the child: a server that misbehaves as its script says.
 func runProgram(script, ledger string) {
 	note := func(format string, args ...any) {
