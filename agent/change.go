@@ -63,18 +63,11 @@ func (e *Engine) change(ctx context.Context, id CallID, fn func(Tx, *Call) ([]Au
 // note writes the call's state into the head and reports whether the turn goes
 // on because of it: its last call settled, or it had been stalled.
 func (e *Engine) note(head *Head, c Call) bool {
-	if head.Open == nil || head.Open.Turn != c.Turn {
+	stalled := head.Open != nil && head.Open.State == TurnStalled
+	if !head.Note(c, e.owner) {
 		return false
 	}
-	before := head.Open.State
-	head.Note(c, e.owner)
-	switch head.Open.State {
-	case TurnThinking:
-		return true
-	case TurnActing:
-		return before == TurnStalled
-	}
-	return false
+	return head.Open.State == TurnThinking || head.Open.State == TurnActing && stalled
 }
 
 func fillLines(tx Tx, c Call, lines []AuditLine) error {

@@ -17,6 +17,9 @@ import (
 func TestATurnThatGoesRoundInCirclesStallsAndCanGoOn(t *testing.T) {
 	d := newDesk(t)
 	d.model.Script = func(n int, _ agent.ModelRequest) (agent.ModelReply, error) {
+		if n == 50 { // so that a turn that nobody stops ends
+			return agenttest.Say("That was all."), nil
+		}
 		c := agenttest.Tool("look_up", fmt.Sprintf(`{"work_order_id":"WO-%d"}`, 1000+n))
 		c.ID = fmt.Sprintf("call_%d", n)
 		return agent.ModelReply{Calls: []agent.ModelCall{c}}, nil

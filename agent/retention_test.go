@@ -79,6 +79,33 @@ func TestPruningKeepsTheNewestAndWhatWaits(t *testing.T) {
 	}
 }
 
+// TestACallWhoseOutcomeIsUnknownIsKeptWhenItsTurnHasEnded: until somebody has said
+// what it did.
+func TestACallWhoseOutcomeIsUnknownIsKeptWhenItsTurnHasEnded(t *testing.T) {
+	d := newDesk(t, agenttest.Call(orderCall), agenttest.Say("Good morning."))
+	lostThen(d, "order", agent.OutcomeUnknown)
+	sent := d.send(t, orderLine)
+	if _, err := d.Approve(t.Context(), agent.DecideRequest{Approval: "A-1"}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := d.Abort(t.Context(), sent.ConversationID); err != nil {
+		t.Fatal(err)
+	}
+	d.send(t, "good morning")
+	expectPruned := func(want int) {
+		t.Helper()
+		if removed, err := d.Prune(t.Context(), agent.Retention{MaxCount: 1}); err != nil || removed != want {
+			t.Fatalf("%d removed, %v; want %d", removed, err, want)
+		}
+	}
+	expectPruned(0)
+	d.expectUnknown(t, "its conversation was not pruned")
+	if _, err := d.Settle(t.Context(), agent.SettleRequest{Approval: "A-1", As: agent.SettleHappened}); err != nil {
+		t.Fatal(err)
+	}
+	expectPruned(1)
+}
+
 // stopping is a backend whose updates fail from the n-th on.
 type stopping struct {
 	kv.Store

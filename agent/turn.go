@@ -128,31 +128,25 @@ func (h *Head) takeQueued(ended, next TurnID) (QueuedMessage, bool) {
 	return QueuedMessage{}, false
 }
 
-// Note writes a call's new state into the batch and works out what the turn is
-// now. A turn whose last call has settled is thinking, owned by owner.
-func (h *Head) Note(c Call, owner OwnerID) {
+// Note writes a call's new state into the batch, works out what the turn is now,
+// and reports whether the call is one of the open turn: others move nothing. A
+// turn whose last call has settled is thinking, owned by owner.
+func (h *Head) Note(c Call, owner OwnerID) bool {
 	o := h.Open
 	if o == nil || o.Turn != c.Turn {
-		return
+		return false
 	}
-	found := false
 	for i := range o.Batch {
 		if o.Batch[i].ID == c.ID {
 			o.Batch[i] = BatchCall{ID: c.ID, State: c.State, Free: c.Free()}
-			found = true
 		}
 	}
-	if !found {
-		return
-	}
-	next := batchState(o.Batch)
-	o.State = next
+	o.State, o.Owner = batchState(o.Batch), ""
 	o.Stall, o.Interrupted = "", false
-	if next == TurnThinking || next == TurnActing {
+	if o.State == TurnThinking || o.State == TurnActing {
 		o.Owner = owner
-	} else {
-		o.Owner = ""
 	}
+	return true
 }
 
 // batchState is what a turn is, given the calls of its newest reply: acting

@@ -245,7 +245,7 @@ var mutations = []mutation{
 	one("a reply is kept by the owner only", "agent/run.go", `if head.Open == nil || head.Open.Turn != s.Turn.ID || head.Open.Owner != e.owner {`,
 		`if head.Open == nil || head.Open.Turn != s.Turn.ID {`),
 	one("nothing of an aborted turn is kept", "agent/run.go", `if head.Open == nil || head.Open.Turn != s.Turn.ID || head.Open.Owner != e.owner {`,
-		`if head.Open == nil {`),
+		`if head.Open == nil || head.Open.Owner != e.owner {`),
 	one("a call of an ended turn does not move the open one", "agent/turn.go", `if o == nil || o.Turn != c.Turn {`, `if o == nil {`),
 	one("aborting stops what is out", "agent/settle.go", "\te.stop(turn)\n", "\t_ = e.stop\n"),
 	one("aborting closes the cards", "agent/settle.go", `if a.State == ApprovalOpen {`, `if false {`),
