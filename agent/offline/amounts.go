@@ -81,7 +81,9 @@ type quantity struct {
 
 var numberWords = map[string]int{
 	"zero": 0, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8,
-	"nine": 9, "ten": 10, "eleven": 11, "twelve": 12, "dozen": 12, "pair": 2, "couple": 2, "twenty": 20,
+	"nine": 9, "ten": 10, "eleven": 11, "twelve": 12, "dozen": 12, "pair": 2, "couple": 2, "thirteen": 13, "fourteen": 14, "fifteen": 15,
+	"sixteen": 16, "seventeen": 17, "eighteen": 18, "nineteen": 19, "twenty": 20, "thirty": 30, "forty": 40, "fifty": 50, "sixty": 60,
+	"seventy": 70, "eighty": 80, "ninety": 90, "hundred": 100,
 }
 
 var (
@@ -176,6 +178,9 @@ func readPlainQuantity(words []word, q quantity) quantity {
 			continue // "the stainless one" is no number
 		case isWord:
 			q.given, q.n, q.typed = true, n, w.text
+			if both, used := spokenNumber(words, i); used == 2 && words[i+1].as == asNothing {
+				q.n, q.typed, words[i+1].as = both, w.text+" "+words[i+1].text, asNumber
+			}
 			if half := halfBefore(words, i); half >= 0 {
 				q.n /= 2
 				words[half].as = asNumber

@@ -9,9 +9,13 @@ import (
 // clause is one request of a line: "order the 3 kW element for 1044 and book
 // lukasz friday 8-10" has two.
 type clause struct {
-	words    []word
-	open     int // where it begins, after "please" and the like
-	ids      ids
+	words []word
+	open  int // where it begins, after "please" and the like
+	ids   ids
+	// people are those who are named; listed says that everybody's name is known,
+	// so that no other word is one.
+	people   []mention
+	listed   bool
 	when     when
 	measures []measure
 	quantity quantity
@@ -23,6 +27,8 @@ type clause struct {
 	// terse is a booking without a verb: job, name, time. corrects is set
 	// where the clause opens with "no wait" or the like.
 	terse, corrects bool
+	// shaped says that no word chose the intent, but what the clause names.
+	shaped bool
 	// unsure says that several jobs were named just before, and this clause
 	// writes for one of them without saying which.
 	unsure bool
@@ -35,7 +41,7 @@ type clause struct {
 var politeness = []string{
 	"please", "pls", "plz", "ok", "okay", "hey", "hi", "hello", "right", "so", "and", "then", "also", "now", "just", "yes", "yep",
 	"can you", "could you", "would you", "will you", "go ahead and", "lets", "we need to", "i need you to", "i want you to",
-	"id like to", "i would like to", "want to", "i want to", "need to", "quickly", "thanks", "great", "good", "fine", "alright",
+	"id like to", "i would like to", "want to", "i want to", "need to", "quickly", "thanks", "great", "good", "fine", "alright", "good morning", "good afternoon", "hi there", "morning all", "ta", "cheers", "listen",
 }
 
 // corrections open a line that changes the one before.
@@ -68,7 +74,8 @@ func splitClauses(words []word) [][]word {
 	start := 0
 	for i := 1; i < len(words); i++ {
 		joint := words[i-1].text == "and" || words[i-1].text == "then"
-		if !joint && !words[i-1].ends || !slices.Contains(clauseVerbs, words[i].text) {
+		asks := joint && slices.Contains(questionClauses, words[i].text)
+		if !asks && (!joint && !words[i-1].ends || !slices.Contains(clauseVerbs, words[i].text)) {
 			continue
 		}
 		end := i
@@ -83,32 +90,64 @@ func splitClauses(words []word) [][]word {
 	return append(out, words[start:])
 }
 
-// readLine reads a line's clauses. Now is the clock of the line.
-func (t table) readLine(line string, now time.Time) []*clause {
+// splitJobs cuts before a second job that has a time of its own: "book mairead
+// 1041 tmrw 9-10 and 1058 tmrw 11-12".
+func splitJobs(parts [][]word) [][]word {
+	var out [][]word
+	for _, words := range parts {
+		start := 0
+		for i := 1; i < len(words); i++ {
+			joint := slices.Contains(joints, words[i-1].text) || words[i-1].ends
+			if !joint || !isJobWord(words, i) || !hasJob(words[start:i]) || !timed(words[start:i]) || !timed(words[i:]) {
+				continue
+			}
+			out = append(out, trimJoints(words[start:i]))
+			start = i
+		}
+		out = append(out, words[start:])
+	}
+	return out
+}
+
+func hasJob(words []word) bool {
+	for i := range words {
+		if isJobWord(words, i) {
+			return true
+		}
+	}
+	return false
+}
+
+// timed reports whether words say a time of day.
+func timed(words []word) bool { return timesIn(words, time.Time{}).clockKnown() }
+
+// readLine reads a line's clauses. Now is the clock of the line; people are those
+// whose names are known, if any are.
+func (t table) readLine(line string, now time.Time, people directory) []*clause {
 	before, head, text, rest, noted := cutNote(line)
 	if !noted {
-		return t.readRequests(line, now)
+		return t.readRequests(line, now, people)
 	}
-	out := t.readRequests(before, now)
+	out := t.readRequests(before, now, people)
 	if words := splitWords(head); len(words) > 0 {
-		c := t.readClause(words, now)
+		c := t.readClause(words, now, people)
 		c.intent, c.note = t.named("note"), text
 		if body := readIDs(splitWords(text)); len(c.ids.jobs) == 0 && len(body.jobs) == 1 && len(c.site) == 0 {
 			c.ids.jobs = body.jobs
 		}
 		out = append(out, c)
 	}
-	if out = append(out, t.readRequests(rest, now)...); len(out) > maxClauses {
+	if out = append(out, t.readRequests(rest, now, people)...); len(out) > maxClauses {
 		return nil
 	}
 	return out
 }
 
 // readRequests reads a line, or a part of one, without a note in it.
-func (t table) readRequests(line string, now time.Time) []*clause {
+func (t table) readRequests(line string, now time.Time, people directory) []*clause {
 	var out []*clause
 	var parts [][]word
-	for _, words := range splitClauses(jobFirst(parted(splitWords(joinRanges(line))))) {
+	for _, words := range splitJobs(splitClauses(jobFirst(verbLast(undoSlips(spokenJobs(parted(splitWords(joinRanges(line))))))))) {
 		if orders := splitOrders(words); len(orders) > 1 {
 			parts = append(parts, orders...)
 		} else {
@@ -120,19 +159,20 @@ func (t table) readRequests(line string, now time.Time) []*clause {
 	}
 	for _, words := range parts {
 		if len(words) > 0 {
-			out = append(out, t.readClause(words, now))
+			out = append(out, t.readClause(words, now, people))
 		}
 	}
 	return out
 }
 
-func (t table) readClause(words []word, now time.Time) *clause {
+func (t table) readClause(words []word, now time.Time, people directory) *clause {
 	c := &clause{open: opening(words)}
 	c.words, c.reason = cutReason(words, c.open, now)
 	words = c.words
 	c.corrects = contains(words[:c.open], corrections...)
 	c.ids = readIDs(words)
 	c.measures = readMeasures(words)
+	c.people, c.listed = people.mentions(words), people != nil
 	c.when = readTimes(words, now)
 	ordering := startsWith(words, c.open, orderVerbs)
 	c.quantity = readNumbers(words, &c.ids, ordering)
@@ -145,6 +185,7 @@ func (t table) readClause(words []word, now time.Time) *clause {
 	}
 	if c.intent == nil {
 		c.intent, c.terse = t.shape(c)
+		c.shaped = c.intent != nil
 	}
 	preps := defaultPreps
 	if c.intent != nil {
@@ -230,14 +271,17 @@ func (c *clause) readSiteAfter(leads, preps []string) {
 // has reports whether the clause holds one of the phrases.
 func (c *clause) has(phrases ...string) bool { return contains(c.words, phrases...) }
 
+// negations say not to do something.
+var negations = []string{"dont", "do not", "not", "never", "no need", "nobody", "shouldnt", "wont", "stop"}
+
 // negated reports whether the clause says not to do something.
 func (c *clause) negated() bool {
-	return c.has("dont", "do not", "not", "never", "no need", "nobody", "shouldnt", "wont", "stop", "instead of")
+	return c.has(negations...) || c.has("instead of")
 }
 
 // insteadOnly reports whether the clause is negated by nothing but "instead of".
 func (c *clause) insteadOnly() bool {
-	return c.has("instead of") && !c.has("dont", "do not", "not", "never", "no need", "nobody", "shouldnt", "wont", "stop")
+	return c.has("instead of") && !c.has(negations...)
 }
 
 // conditional reports whether the clause depends on something that only a person
@@ -268,6 +312,9 @@ func (c *clause) isQuestion() bool {
 
 // namesOne reports whether what is left of the clause can be one person's name.
 func (c *clause) namesOne() bool {
+	if c.listed {
+		return c.somebody() != nil
+	}
 	n := 0
 	for i, w := range c.words {
 		if i > c.open && w.as == asNothing && w.text != "" && !slices.Contains(stopWords, w.text) && !slices.Contains(fillerNames, w.text) || i == c.open && !c.isQuestion() && w.as == asNothing {
@@ -280,6 +327,9 @@ func (c *clause) namesOne() bool {
 // ofSomebody reports whether the clause speaks of somebody's day or jobs: "sam's
 // jobs tomorrow".
 func ofSomebody(c *clause) bool {
+	if c.listed {
+		return c.somebody() != nil && (c.somebody().owns || c.isQuestion())
+	}
 	return slices.ContainsFunc(c.words, func(w word) bool {
 		return w.as == asNothing && w.base() != w.text && !slices.Contains(questionWords, w.text) && !weekdayWord(w.base())
 	})

@@ -11,6 +11,8 @@ import (
 var (
 	clockShape = regexp.MustCompile(`^(\d{1,2})(?:[:.h](\d{2}))?(am|pm|a\.m|p\.m|h|hrs)?$`)
 	rangeShape = regexp.MustCompile(`^(\d{1,2}(?:[:.]\d{2})?(?:am|pm|h)?)-(\d{1,2}(?:[:.]\d{2})?(?:am|pm|h)?)$`)
+	armyRange  = regexp.MustCompile(`^([01]\d|2[0-3])(00|15|30|45)-([01]\d|2[0-4])(00|15|30|45)$`)
+	armyClock  = regexp.MustCompile(`^(0\d)(00|15|30|45)(?:h|hrs)?$`)
 	spacedDash = regexp.MustCompile(`\b(\d{1,2}(?:[:.]\d{2})?(?:am|pm)?)\s+[-–—]\s+(\d{1,2}(?:[:.]\d{2})?(?:am|pm)?)\b`)
 	durationIn = regexp.MustCompile(`^(\d{1,3}(?:[.,]\d)?)(h|hr|hrs|hour|hours|m|min|mins|minutes)$`)
 )
@@ -64,12 +66,20 @@ func (c clockText) minutes() (m int, unclear bool) {
 	return h*60 + c.minute, false
 }
 
-// clockRange reads "8-10", "1-3pm", "8:30-10", "9 to 11".
+// rangeJoints stand between the two ends of a range.
+var rangeJoints = []string{"to", "till", "til", "until", "and"}
+
+// clockRange reads "8-10", "1-3pm", "8:30-10", "9 to 11", "half nine till eleven".
 func (r *timeReader) clockRange(i int) int {
+	if n := r.spokenRange(i); n > 0 {
+		return n
+	}
 	a, b, n := "", "", 0
 	if m := rangeShape.FindStringSubmatch(r.words[i].text); m != nil {
 		a, b, n = m[1], m[2], 1
-	} else if i+2 < len(r.words) && slices.Contains([]string{"to", "till", "til", "until", "and"}, r.words[i+1].text) {
+	} else if m := armyRange.FindStringSubmatch(r.words[i].text); m != nil {
+		a, b, n = m[1]+":"+m[2], m[3]+":"+m[4], 1
+	} else if i+2 < len(r.words) && slices.Contains(rangeJoints, r.words[i+1].text) {
 		lead := i > 0 && slices.Contains([]string{"from", "between", "at"}, r.words[i-1].text)
 		if !lead && (r.words[i+1].text == "and" || !hasHalf(r.words[i+2].text) && !hasHalf(r.words[i].text) && !r.out.dayKnown()) {
 			return 0
@@ -88,11 +98,17 @@ func (r *timeReader) clockRange(i int) int {
 	if !ok {
 		return 0
 	}
-	r.out.from, r.out.to, r.out.window = start, end, ""
+	r.setRange(start, end)
 	if unclear {
 		r.out.unclear = from.hour
 	}
 	return n
+}
+
+func (r *timeReader) setRange(start, end int) {
+	w := &r.out
+	w.several = w.several || w.clockKnown() && w.window == "" && (w.from != start || w.to != end)
+	w.from, w.to, w.window = start, end, ""
 }
 
 func hasHalf(s string) bool { return strings.HasSuffix(s, "am") || strings.HasSuffix(s, "pm") }
@@ -140,10 +156,13 @@ func (r *timeReader) clock(i int) int {
 	n := 1
 	c, ok := parseClock(t)
 	switch {
-	case t == "noon" || t == "midday" || t == "lunchtime":
-		c, ok = clockText{hour: 12, exact: true}, true
+	case t == "noon" || t == "midday" || t == "lunchtime" || t == "lunch" && lead == "before":
+		c = clockText{hour: 12, exact: true}
+	case armyClock.MatchString(t):
+		c, _ = parseClock(t[:2] + ":" + t[2:4])
 	case !ok:
 		return 0
+	case i+1 < len(r.words) && r.words[i+1].text == "oclock":
 	case strings.ContainsAny(t, ":") || hasHalf(t) || strings.HasSuffix(t, "h"):
 	case i+1 < len(r.words) && !r.words[i].ends && (r.words[i+1].text == "am" || r.words[i+1].text == "pm") && len(t) <= 2 && c.hour <= 12 && c.hour > 0:
 		c.half, n = r.words[i+1].text, 2
@@ -172,6 +191,7 @@ func (r *timeReader) setClock(minutes int, lead string) {
 		w.to = minutes
 		return
 	}
+	w.several = w.several || w.clockKnown() && w.window == "" && w.from != minutes
 	w.from, w.to, w.window = minutes, -1, ""
 }
 
@@ -181,8 +201,14 @@ func (r *timeReader) duration(i int) int {
 	if m := durationIn.FindStringSubmatch(r.words[i].text); m != nil && (lead || m[2] != "m" && !isHour(m[1], m[2])) {
 		return r.setDuration(m[1], m[2], 1)
 	}
-	if phraseAt(r.words, i, "half an hour") > 0 {
-		r.out.minutes = 30
+	for _, d := range spokenDurations {
+		if n := phraseAt(r.words, i, d.words); n > 0 {
+			r.out.minutes = d.minutes
+			return n
+		}
+	}
+	if n, used := spokenNumber(r.words, i); used == 2 && i+2 < len(r.words) && strings.HasPrefix(r.words[i+2].text, "min") {
+		r.out.minutes = n
 		return 3
 	}
 	if i+1 >= len(r.words) {
@@ -200,6 +226,16 @@ func (r *timeReader) duration(i int) int {
 		number = strconv.Itoa(n)
 	}
 	return r.setDuration(number, unit, 2)
+}
+
+// spokenDurations are lengths that are said in words.
+var spokenDurations = []struct {
+	words   string
+	minutes int
+}{
+	{"an hour and a half", 90}, {"one hour and a half", 90}, {"one and a half hours", 90}, {"hour and a half", 90},
+	{"two and a half hours", 150}, {"three quarters of an hour", 45}, {"a quarter of an hour", 15}, {"quarter of an hour", 15},
+	{"half an hour", 30}, {"half hour", 30}, {"a couple of hours", 120}, {"couple of hours", 120}, {"a few hours", 180},
 }
 
 // isHour reports whether "15h" is a time of day rather than a length.

@@ -20,8 +20,12 @@ func runAgenda(t *turn, r *request) answer {
 		if len(r.clause.ids.visits) > 0 {
 			r.visit = r.clause.ids.visits[0]
 		}
-		if r.technician == "" {
-			r.technician = joinWords(without(r.words, agendaWords...))
+		switch words := joinWords(without(r.words, agendaWords...)); {
+		case r.technician != "":
+		case !r.clause.listed:
+			r.technician = words
+		case r.site == "":
+			r.site = words // everybody's name is known, so it is a place
 		}
 	}
 	a := args{}
@@ -83,7 +87,7 @@ func siteArgs(a args, site string) args {
 // agendaWords belong to the question and name nobody.
 var agendaWords = []string{
 	"agenda", "diary", "calendar", "schedule", "double", "booked", "which", "two", "jobs", "got", "doing", "day", "visits", "plan", "plans", "week",
-	"free", "whereabouts", "coming", "going", "due", "overview", "briefing", "morning", "whats", "appointments", "round", "rounds", "route", "clash", "clashes",
+	"free", "whereabouts", "coming", "going", "due", "overview", "briefing", "morning", "whats", "appointments", "round", "rounds", "route", "clash", "clashes", "anybody", "anyone", "everybody", "everyone", "site", "yet", "arrived", "next", "tomorrow", "today", "good",
 }
 
 // agendaWindow is the time that was asked for: a day, a week or a part of a day;

@@ -51,7 +51,10 @@ func runBooking(t *turn, r *request) answer {
 func (t *turn) fillBooking(r *request) {
 	m := t.memory
 	pronoun := r.has("her", "him", "them", "that slot", "it", "that one", "the first one")
-	if r.technician == "" {
+	switch {
+	case r.clause.listed && r.job == "" && r.site == "" && len(r.clause.ids.sites) == 0:
+		r.site = joinWords(without(r.words, bookWords...)) // "the ice maker thursday 2-4, priya"
+	case r.technician == "":
 		r.technician = joinWords(r.words)
 	}
 	if r.technician == "" && r.site != "" && (r.job != "" || m.job != "") && !r.clause.has("at") {
@@ -242,3 +245,6 @@ func whichPerson(r *request, o outcome) *answer {
 	}
 	return &a
 }
+
+// bookWords belong to booking and name no job.
+var bookWords = []string{"in", "down", "slot", "time", "pencil", "stick", "goes", "visit", "somebody", "someone"}

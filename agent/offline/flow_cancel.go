@@ -24,9 +24,15 @@ func runCancel(t *turn, r *request) answer {
 		}
 		name, possessive := meaning(c.words)
 		name = without(name, "order", "orders")
+		if who := c.somebody(); who != nil {
+			r.holder = who.name(true)
+		}
+		if r.when.dayKnown() {
+			r.current = r.when
+		}
 		switch {
 		case r.visit != "" || r.order != "" || len(c.ids.jobs) > 0:
-		case possessive:
+		case possessive && !c.listed:
 			r.holder = joinWords(name)
 		case len(name) > 0 && len(c.site) == 0 && !c.has("order", "orders"):
 			r.site, r.job = joinWords(name), ""

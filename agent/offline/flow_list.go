@@ -17,20 +17,26 @@ type filter struct {
 
 var filters = []filter{
 	{[]string{"unassigned", "without a tech", "without tech", "without a technician", "without technician", "no tech", "no technician", "without anyone",
-		"nobody on", "nobody has", "nobody is", "without anybody", "no one", "nobody yet", "noone", "needs a tech", "need a tech", "needs a technician", "not assigned"}, "without a technician",
+		"nobody on", "nobody has", "nobody is", "without anybody", "no one", "nobody yet", "noone", "needs a tech", "need a tech", "needs a technician", "not assigned", "not booked", "unbooked", "no visit", "without a visit", "unscheduled", "not scheduled", "unplanned", "still to book", "to be booked"}, "without a technician",
 		func(a args) { a["unassigned"] = true }},
-	{[]string{"urgent", "critical", "high priority", "important"}, "of high or emergency priority",
+	{[]string{"urgent", "critical", "high priority", "high prio", "important"}, "of high or emergency priority",
 		func(a args) { a["priority"] = []string{"emergency", "high"} }},
+	{[]string{"low priority", "low prio"}, "of low priority", func(a args) { a["priority"] = []string{"low"} }},
+	{[]string{"normal priority", "normal prio"}, "of normal priority", func(a args) { a["priority"] = []string{"normal"} }},
 	{[]string{"emergency", "emergencies"}, "of emergency priority", func(a args) { a["priority"] = []string{"emergency"} }},
 	{[]string{"waiting on parts", "waiting for parts", "waiting parts", "awaiting parts", "waiting on a part", "waiting for a part", "needs parts"}, "waiting for parts",
 		func(a args) { a["status"] = []string{"waiting_parts"} }},
-	{[]string{"on hold", "parked", "on ice"}, "on hold", func(a args) { a["status"] = []string{"on_hold"} }},
-	{[]string{"in progress", "running"}, "in progress", func(a args) { a["status"] = []string{"in_progress"} }},
-	{[]string{"new jobs", "came in", "overnight"}, "new", func(a args) { a["status"] = []string{"new"} }},
+	{[]string{"on hold", "parked", "on ice", "stuck", "held up"}, "on hold", func(a args) { a["status"] = []string{"on_hold"} }},
+	{[]string{"in progress", "running", "being worked on", "under way"}, "in progress", func(a args) { a["status"] = []string{"in_progress"} }},
+	{[]string{"dispatched"}, "dispatched", func(a args) { a["status"] = []string{"dispatched"} }},
+	{[]string{"new jobs", "new ones", "came in", "come in", "overnight"}, "new", func(a args) { a["status"] = []string{"new"} }},
 }
 
 // listCues ask for a list without narrowing it.
-var listCues = []string{"open", "whats wrong", "what is wrong", "whats broken", "whats going on", "everything at", "anything at", "what jobs", "which jobs", "all jobs", "jobs at", "work orders", "whats up at", "whats up with", "whats happening at", "at risk", "must be done", "has to be done", "jobs", "how many jobs"}
+var listCues = []string{"open", "whats wrong", "what is wrong", "whats broken", "whats going on", "everything at", "anything at", "what jobs", "which jobs", "all jobs", "jobs at", "work orders", "whats up at", "whats up with", "whats happening at", "everything for", "anything for", "everything open", "anything open", "still open", "all the jobs", "list jobs", "show jobs", "attention", "worry about", "to worry", "at risk", "must be done", "has to be done", "jobs", "how many jobs"}
+
+// riskCues ask for what will be late.
+var riskCues = []string{"at risk", "attention", "worry about", "to worry", "in danger", "going to be late", "running late"}
 
 var dueCues = []string{"due", "overdue", "deadline", "deadlines"}
 
@@ -71,7 +77,7 @@ func runList(t *turn, r *request) answer {
 		a["due_before"], a["sort"] = stamp(by), "deadline"
 		title = append(title, "due by "+by.Format(dayLayout+" 15:04"))
 	}
-	if r.has("at risk") {
+	if r.has(riskCues...) {
 		a["due_before"], a["sort"] = stamp(t.now.AddDate(0, 0, 14)), "deadline"
 		title, r.site = append(title, "at risk"), ""
 	}
@@ -90,7 +96,7 @@ func runList(t *turn, r *request) answer {
 }
 
 // listWords belong to the question and name no place.
-var listWords = []string{"wrong", "broken", "going", "open", "left", "stuff", "jobs", "job", "many", "happening", "week", "end", "must", "done", "risk", "nobody", "status", "things"}
+var listWords = []string{"wrong", "broken", "going", "open", "left", "stuff", "jobs", "job", "many", "happening", "week", "end", "must", "done", "risk", "nobody", "status", "things", "attention", "whats", "worry", "prio", "priority", "nobody", "booked", "due", "everything", "customer", "customers", "site"}
 
 // dueBefore reads the moment of "due by tomorrow noon"; a day alone means its
 // end, unless "before" stands in front of it.
@@ -126,22 +132,20 @@ func (t *turn) dueBefore(r *request) (time.Time, string, bool) {
 }
 
 func (t *turn) listJobs(r *request, a args, site, title string) answer {
-	got, done := t.call(toolSearchJobs, a)
+	filter := args{}
+	for k, v := range a {
+		if k != "site" {
+			filter[k] = v
+		}
+	}
+	got, done := outcome{}, false
+	if site == "" {
+		got, done = t.call(toolSearchJobs, filter)
+	} else {
+		got, done = t.searchPlace(filter, site)
+	}
 	if !done {
 		return waits
-	}
-	if !got.ok() && got.fault.Code == "site_not_found" && a["text"] == nil {
-		// Not every place that people name is a site's name.
-		wider := args{}
-		for k, v := range a {
-			if k != "site" {
-				wider[k] = v
-			}
-		}
-		wider["text"] = site
-		if got, done = t.call(toolSearchJobs, wider); !done {
-			return waits
-		}
 	}
 	if a := whichSite(r, got); a != nil {
 		return *a
@@ -151,7 +155,7 @@ func (t *turn) listJobs(r *request, a args, site, title string) answer {
 	}
 	var list jobList
 	got.read(&list)
-	if r.has("at risk") {
+	if r.has(riskCues...) {
 		list.Items = slices.DeleteFunc(list.Items, func(j jobItem) bool {
 			return !slices.Contains(j.Flags, "at_risk") && !slices.Contains(j.Flags, "overdue")
 		})

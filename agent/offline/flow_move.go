@@ -2,7 +2,6 @@ package offline
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -22,6 +21,9 @@ func runMove(t *turn, r *request) answer {
 	}
 	v, a := t.theVisit(r)
 	if a != nil {
+		if r.unbooked && r.technician != "" && r.when.dayKnown() && r.when.clockKnown() && !r.asks {
+			return t.bookInstead(r)
+		}
 		return *a
 	}
 	r.visit, r.job = v.ID, v.Job
@@ -54,10 +56,46 @@ func runMove(t *turn, r *request) answer {
 	return t.moveAnswer(r, got, v, start, end, whom)
 }
 
+// bookInstead books the first visit of a job that was given to somebody for a
+// time: there is nothing yet to move.
+func (t *turn) bookInstead(r *request) answer {
+	booking := r.copy()
+	booking.intent = t.table.named("book")
+	t.memory.last = booking
+	return booking.intent.run(t, booking)
+}
+
+// readPeople says of everybody in the clause whether the visit is theirs or shall
+// be.
+func (r *request) readPeople() {
+	c := r.clause
+	swap := c.has("swap")
+	for i, m := range c.people {
+		before, open := "", ""
+		if m.at > 0 {
+			before = c.words[m.at-1].text
+		}
+		if c.open < len(c.words) {
+			open = c.words[c.open].text
+		}
+		behind := m.end < len(c.words) && (c.words[m.end].text == "instead" || c.words[m.end].text == "to" && open == "get")
+		switch {
+		case m.owns && !behind, before == "from", before == "of", swap && i+1 < len(c.people):
+			r.holder = m.name(false)
+		case before == "to", before == "onto", before == "with", before == "by", before == "for", open == "let", behind, len(c.people) > 1:
+			r.technician = m.name(true)
+		case r.visit == "" && len(c.ids.jobs) == 0 && len(c.site) == 0 && len(c.rest) == 0:
+			r.holder = m.name(false)
+		default:
+			r.technician = m.name(true)
+		}
+	}
+}
+
 // moveWords belong to moving and name nothing.
 var moveWords = []string{
 	"back", "forward", "later", "earlier", "sooner", "instead", "same", "time", "times", "over", "along", "slot", "appointment", "booking", "hour", "hours",
-	"day", "days", "week", "weeks", "minute", "minutes", "possible", "chance", "handed", "reassign", "transfer", "rather",
+	"day", "days", "week", "weeks", "minute", "minutes", "possible", "chance", "handed", "reassign", "transfer", "rather", "take", "takes", "make", "be",
 }
 
 // fillMove reads what the clause says about the visit and about where it goes:
@@ -74,7 +112,10 @@ func (t *turn) fillMove(r *request) {
 		r.visit = c.ids.visits[0]
 	}
 	separators := []string{"to", "onto"}
-	if c.words[c.open].text == "let" { // "let mairead take 1056"
+	if c.listed {
+		r.readPeople()
+	}
+	if !c.listed && c.words[c.open].text == "let" { // "let mairead take 1056"
 		name, _ := meaning(c.words[c.open+1:])
 		for i, w := range name {
 			if w == "take" {
@@ -105,7 +146,7 @@ func (t *turn) fillMove(r *request) {
 	name, possessive := meaning(subject)
 	switch {
 	case r.visit != "" || len(c.ids.jobs) > 0:
-	case possessive:
+	case possessive && !c.listed:
 		r.holder = joinWords(name)
 	case len(name) > 0 && len(c.site) == 0:
 		r.site, r.job = joinWords(name), ""
@@ -116,8 +157,11 @@ func (t *turn) fillMove(r *request) {
 			break
 		}
 	}
-	if to, _ := meaning(target); len(to) > 0 {
+	if to, _ := meaning(target); len(to) > 0 && len(c.people) == 0 {
 		r.technician = joinWords(to)
+	}
+	if r.holder != "" && r.technician != "" && r.when.dayKnown() && !timesIn(target, t.now).said() {
+		r.current, r.when = r.when, when{from: -1, to: -1} // "give sam's thursday visit to benoit"
 	}
 	if r.visit == "" && r.job == "" && r.site == "" && r.holder == "" {
 		r.visit = t.memory.visit // "move it"
@@ -168,7 +212,7 @@ func (t *turn) newTimes(r *request, v visit) (start, end time.Time, problem *ans
 	case w.now, w.before, w.after, w.week:
 		r.asks, r.sure = true, false // which time of it is a question
 		return was, until, nil
-	case !w.dayKnown() && !w.clockKnown() && r.technician == "" && !r.has("same time"):
+	case !w.dayKnown() && !w.clockKnown() && r.technician == "" && !r.has("same time", "same slot"):
 		return start, end, &answer{
 			text: lines("Move " + visitLabel(v) + " to when? Say a day and a time, for example “friday 8-10”."), ask: &question{request: r, slot: slotTime},
 		}
@@ -206,19 +250,10 @@ func shiftOf(r *request) (minutes, days int) {
 		return 0, 0
 	}
 	for i := 0; i+1 < len(c.words); i++ {
-		unit := map[string]int{"day": 1, "days": 1, "week": 7, "weeks": 7}[c.words[i+1].text]
-		if unit == 0 {
-			continue
-		}
-		n, isWord := numberWords[c.words[i].text]
-		if c.words[i].text == "a" || c.words[i].text == "an" || c.words[i].text == "one" {
-			n, isWord = 1, true
-		}
-		if number, err := strconv.Atoi(c.words[i].text); err == nil && number > 0 && number <= 60 {
-			n, isWord = number, true
-		}
-		if isWord {
-			days = n * unit
+		if unit := dayUnits[c.words[i+1].text]; unit > 0 {
+			if n, ok := dayCount(c.words[i].text); ok {
+				days = n * unit
+			}
 		}
 	}
 	if days == 0 && r.when.minutes > 0 && !c.has("for an hour", "for one hour", "for two hours") {

@@ -13,8 +13,10 @@ func runOrders(t *turn, r *request) answer {
 	switch {
 	case len(c.ids.orders) > 0:
 		a["part_order_id"] = c.ids.orders[0]
-	case c.has("waiting for approval", "pending approval", "needs approval", "need approval", "to approve"):
+	case c.has("waiting for approval", "pending approval", "needs approval", "need approval", "to approve", "need to approve", "waiting for sign off", "need sign off", "needs sign off", "to sign off"):
 		a["status"] = []string{"pending_approval"}
+	case r.job == "" && c.has("back ordered", "back order", "backorder", "backordered"):
+		a["status"] = []string{"back_ordered"}
 	case r.job != "":
 		a["work_order_id"] = r.job
 	case r.sku != "":
@@ -34,6 +36,16 @@ func runOrders(t *turn, r *request) answer {
 		Total int         `json:"total"`
 	}
 	got.read(&list)
+	if r.has("late", "late parts", "overdue") && r.job == "" {
+		list.Items = slices.DeleteFunc(list.Items, func(o partOrder) bool { return !o.Late })
+		list.Total = len(list.Items)
+	}
+	if words := partWords(r); r.job == "" && r.sku == "" && len(words) > 0 && a["part_order_id"] == nil {
+		if of := slices.DeleteFunc(slices.Clone(list.Items), func(o partOrder) bool { return supplierCount(o, words) == 0 }); len(of) > 0 {
+			list.Items, list.Total = of, len(of)
+			r.words = without(r.words, words...)
+		}
+	}
 	if len(list.Items) == 0 {
 		return say(noOrders(r))
 	}
@@ -70,12 +82,25 @@ func ordersText(items []partOrder, total int, r *request) []string {
 	return out
 }
 
-func partWords(r *request) []string { return without(r.words, "order", "ordered", "status", "late") }
+func partWords(r *request) []string {
+	return without(slices.Concat(r.words, strings.Fields(r.site)), "order", "ordered", "status", "late")
+}
 
 func matchCount(o partOrder, words []string) int {
 	n, have := 0, textWords(o.Name+" "+o.SKU)
 	for _, w := range words {
 		if slices.ContainsFunc(have, func(h string) bool { return stem(h) == stem(w) }) {
+			n++
+		}
+	}
+	return n
+}
+
+// supplierCount is how many words are of the supplier's name.
+func supplierCount(o partOrder, words []string) int {
+	n, have := 0, textWords(o.Supplier.Name)
+	for _, w := range words {
+		if slices.Contains(have, w) {
 			n++
 		}
 	}

@@ -43,7 +43,7 @@ func (t *turn) theVisit(r *request) (visit, *answer) {
 	case r.job != "":
 		return t.visitOfJob(r, nothing)
 	case r.site != "":
-		return t.visitOf(r, args{"site": r.site}, quoted(r.site, 60), nothing)
+		return t.visitAt(r, nothing)
 	case r.holder != "":
 		a := args{"technician": r.holder}
 		if from, to, ok := t.dayOf(r.when); ok && r.intent.name == "cancel" {
@@ -55,6 +55,19 @@ func (t *turn) theVisit(r *request) (visit, *answer) {
 		text: lines("Which job's visit do you mean? "+nothing, t.memory.examples()),
 		ask:  &question{request: r, slot: slotJob},
 	}
+}
+
+// visitAt finds the visit at a place, or of a job that the words describe.
+func (t *turn) visitAt(r *request, nothing string) (visit, *answer) {
+	if found, done := t.call(toolAgenda, args{"site": r.site}); !done {
+		return visit{}, &waits
+	} else if found.fault.Code != "site_not_found" {
+		return t.visitOf(r, args{"site": r.site}, quoted(r.site, 60), nothing)
+	}
+	if _, a := t.jobsAt(r); a != nil {
+		return visit{}, a
+	}
+	return t.visitOfJob(r, nothing)
 }
 
 // dayOf is the day that was said, whole.
@@ -78,8 +91,15 @@ func (t *turn) visitOfJob(r *request, nothing string) (visit, *answer) {
 		a := say(w.ID + " is " + plain(w.Status) + ". " + nothing)
 		return visit{}, &a
 	}
-	for i := range w.Visits {
+	r.unbooked = true
+	for i, v := range w.Visits {
 		w.Visits[i].Job, w.Visits[i].Site = w.ID, w.Site
+		if slices.Contains([]string{"booked", "en_route", "on_site"}, v.Status) {
+			r.unbooked = false
+		}
+	}
+	if len(movableVisits(w.Visits)) == 0 && !r.unbooked {
+		return t.visitThatRuns(w, nothing)
 	}
 	return t.oneVisit(r, movableVisits(w.Visits), w.ID, nothing)
 }
@@ -108,16 +128,33 @@ func (t *turn) visitOf(r *request, a args, about, nothing string) (visit, *answe
 		visits = slices.DeleteFunc(slices.Clone(visits), func(v visit) bool { return v.ID != r.visit })
 	}
 	if r.holder != "" && a["technician"] == nil {
-		if own := slices.DeleteFunc(slices.Clone(visits), func(v visit) bool { return !isNamed(v.Technician.Name, r.holder) }); len(own) > 0 {
+		if own := slices.DeleteFunc(slices.Clone(visits), func(v visit) bool { return v.Technician.ID != r.holder && !isNamed(v.Technician.Name, r.holder) }); len(own) > 0 {
 			visits = own
 		}
 	}
 	if movable := movableVisits(visits); len(movable) > 0 || len(visits) == 0 {
 		return t.oneVisit(r, movable, about, nothing)
 	}
-	v := visits[0]
-	end := say("Visit " + clean(v.ID, 20) + " of " + clean(v.Job, 20) + " is " + plain(v.Status) + ", so it cannot be changed. " + nothing)
-	return visit{}, &end
+	return visit{}, cannotChange(visits[0], nothing)
+}
+
+// visitThatRuns says of a job's visit that somebody is on the way or there.
+func (t *turn) visitThatRuns(w workOrder, nothing string) (visit, *answer) {
+	for _, v := range w.Visits {
+		if v.Status == "en_route" || v.Status == "on_site" {
+			return visit{}, cannotChange(v, nothing)
+		}
+	}
+	return visit{}, &answer{text: "There is no booked visit for " + w.ID + ". " + nothing}
+}
+
+func cannotChange(v visit, nothing string) *answer {
+	how := visitWords[v.Status]
+	if how == "" {
+		how = plain(v.Status)
+	}
+	a := say("Visit " + clean(v.ID, 20) + " of " + clean(v.Job, 20) + orEmpty(" (", clean(v.Technician.Name, 60)+")", v.Technician.Name != "") + " is " + how + ", so it cannot be changed. " + nothing)
+	return &a
 }
 
 // isNamed reports whether every word that was said is one of a name.
@@ -137,7 +174,7 @@ func (t *turn) oneVisit(r *request, visits []visit, about, nothing string) (visi
 		zone := t.now.Location()
 		visits = slices.DeleteFunc(slices.Clone(visits), func(v visit) bool {
 			start, ok := v.Start.instant()
-			return ok && !sameDay(start.In(zone), r.current.day)
+			return ok && !r.current.holds(start.In(zone))
 		})
 	}
 	switch len(visits) {
@@ -156,6 +193,20 @@ func (t *turn) oneVisit(r *request, visits []visit, about, nothing string) (visi
 		})
 	}
 	return visit{}, &answer{text: lines("Which visit do you mean?", q.numbered()), ask: q}
+}
+
+// holds reports whether a visit that starts then can be the one of that time.
+func (w when) holds(start time.Time) bool {
+	minutes := start.Hour()*60 + start.Minute()
+	switch {
+	case !sameDay(start, w.day):
+		return false
+	case w.clockKnown() && w.window != "":
+		return minutes >= w.from && minutes < w.to
+	case w.clockKnown():
+		return minutes == w.from
+	}
+	return true
 }
 
 func sameDay(a, b time.Time) bool {

@@ -13,6 +13,9 @@ var followLeads = []string{"and", "what about", "how about", "no", "or", "also",
 // changes of it; nil if the line does not go on with it.
 func (m *memory) follows(c *clause) *request {
 	last := m.last
+	if c.intent != nil && !c.corrects && c.intent.name != "agenda" {
+		return nil
+	}
 	if last == nil || c.open > 4 || len(c.words) == 0 || len(c.rest) > 3 || !slices.Contains(followed, last.intent.name) {
 		return nil
 	}
@@ -20,6 +23,9 @@ func (m *memory) follows(c *clause) *request {
 		return nil
 	}
 	lead := startsWith(c.words, 0, followLeads)
+	if who := c.somebody(); who != nil {
+		return m.followsWith(who, c)
+	}
 	if !lead && (len(c.rest) > 0 || !c.when.said()) {
 		return nil
 	}
@@ -62,4 +68,28 @@ func (m *memory) follows(c *clause) *request {
 		}
 	}
 	return next
+}
+
+// followsWith makes the last reading request anew for somebody else: "and
+// priya?".
+func (m *memory) followsWith(who *mention, c *clause) *request {
+	if len(c.site)+len(c.rest) > 0 || m.last.intent.name == "price" || m.last.intent.name == "list" {
+		return nil
+	}
+	if name := m.last.intent.name; (name == "availability" || name == "send") && m.offerJob != "" && c.when.clockKnown() && c.plain() {
+		return m.takesUp(who, c)
+	}
+	next := m.last.copy()
+	next.technician, next.words = who.name(false), nil
+	if c.when.said() {
+		next.when = mergeWhen(next.when, c.when)
+	}
+	return next
+}
+
+// takesUp books one of the people who were just shown as free: "imke at 4 then".
+func (m *memory) takesUp(who *mention, c *clause) *request {
+	table := newTable()
+	c.intent, c.terse, c.shaped = table.named("book"), true, false
+	return &request{intent: c.intent, clause: c, terse: true, when: c.when, job: m.offerJob, technician: who.name(true)}
 }

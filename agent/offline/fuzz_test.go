@@ -73,7 +73,7 @@ func wantsWrite(line string) bool {
 	if contains(words, verbs...) {
 		return true
 	}
-	for _, c := range newTable().readLine(line, tuesdayOf()) {
+	for _, c := range newTable().readLine(line, tuesdayOf(), nil) {
 		if c.terse {
 			return true
 		}
@@ -90,7 +90,7 @@ func FuzzReader(f *testing.F) {
 		if len(line) > maxLine {
 			return
 		}
-		for _, c := range newTable().readLine(line, tuesdayOf()) {
+		for _, c := range newTable().readLine(line, tuesdayOf(), nil) {
 			if c.when.from >= 0 && (c.when.from > 24*60 || c.when.to > 48*60) {
 				t.Errorf("%q: %+v", line, c.when)
 			}

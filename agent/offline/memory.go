@@ -13,11 +13,13 @@ const staleAfter = 3
 // memory is what earlier lines left. It is rebuilt from the messages for every
 // request.
 type memory struct {
-	job      string
-	jobAge   int
-	sku      string
-	skuAge   int
-	person   person
+	job    string
+	jobAge int
+	sku    string
+	skuAge int
+	person person
+	// people is who works here; nil until it was read.
+	people   directory
 	offered  []slot // free slots of the newest answer that showed some
 	offerJob string
 	offerAge int
@@ -106,6 +108,8 @@ func (m *memory) observe(o outcome) {
 			m.visit = got.Visit.ID
 			m.setJob(got.Visit.Job)
 		}
+	case toolTechnicians:
+		m.observePeople(o)
 	case toolSchedule:
 		var got booking
 		o.read(&got)

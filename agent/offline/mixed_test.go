@@ -42,7 +42,7 @@ func TestSeveralOrdersInOneLineKeepTheirJobs(t *testing.T) {
 		"order a nuts and bolts set for 1058":                                   "WO-1058 nuts bolts set",
 	} {
 		var got []string
-		for _, c := range newTable().readLine(line, tuesday(t)) {
+		for _, c := range newTable().readLine(line, tuesday(t), nil) {
 			text := strings.Join(c.ids.jobs, ",")
 			if c.quantity.given {
 				text += " " + c.quantity.typed

@@ -230,6 +230,8 @@ func (q *question) filled(t table, c *clause) reaction {
 	case q.slot == slotTime && c.when.said() && len(c.rest) == 0 && len(c.ids.jobs) == 0:
 		r.when = mergeWhen(r.when, c.when)
 		return reaction{request: r}
+	case q.slot == slotTechnician && c.somebody() != nil && len(c.ids.jobs) == 0:
+		r.technician = c.somebody().name(true)
 	case q.slot == slotTechnician && len(c.rest) > 0 && len(c.rest) <= 4 && len(c.ids.jobs) == 0:
 		r.technician = joinWords(c.rest)
 	case q.slot == slotQuantity && c.quantity.given && len(c.rest) == 0:

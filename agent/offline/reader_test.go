@@ -10,7 +10,7 @@ import (
 
 func read(t *testing.T, line string) *clause {
 	t.Helper()
-	clauses := newTable().readLine(line, tuesday(t))
+	clauses := newTable().readLine(line, tuesday(t), nil)
 	if len(clauses) != 1 {
 		t.Fatalf("%q: %d clauses", line, len(clauses))
 	}
@@ -260,7 +260,7 @@ func TestIntents(t *testing.T) {
 		"help":                                        "help",
 	} {
 		got := ""
-		if c := newTable().readLine(say, tuesday(t))[0]; c.intent != nil {
+		if c := newTable().readLine(say, tuesday(t), nil)[0]; c.intent != nil {
 			got = c.intent.name
 		}
 		if got != want {
@@ -300,7 +300,7 @@ func TestClauses(t *testing.T) {
 		"please book ada":                              1,
 		"ok, book ada for 7001":                        1,
 	} {
-		if got := len(newTable().readLine(say, tuesday(t))); got != want {
+		if got := len(newTable().readLine(say, tuesday(t), nil)); got != want {
 			t.Errorf("%q: %d clauses, want %d", say, got, want)
 		}
 	}

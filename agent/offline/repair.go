@@ -11,8 +11,12 @@ var endings = []string{"s", "d", "r", "ed", "er", "ing", "ings", "led", "ling", 
 
 var (
 	gluedJob     = regexp.MustCompile(`^(for|on|to|job|at)(\d{4,6})$`)
+	twoJobs      = regexp.MustCompile(`^(\d{4,6})[/&+](\d{4,6})$`)
 	gluedMeasure = regexp.MustCompile(`^(\d+(?:[.,]\d+)?(?:kw|mm|kg))([a-z]{4,})$`)
 )
+
+// shorthand are signs that stand for words.
+var shorthand = map[string]string{"&": "and", "+": "and", "w/": "with", "@": "at", "abt": "about", "btw": "between", "u": "you", "ur": "your", "gonna": "going"}
 
 // parted undoes missing spaces: "bookpriya", "for1047", "3kwelement".
 func parted(words []word) []word {
@@ -24,6 +28,14 @@ func parted(words []word) []word {
 				out = append(out, newWord(verb), word{text: newWord(rest).text, raw: rest, ends: w.ends})
 				continue
 			}
+		}
+		if typed, ok := shorthand[w.text]; ok {
+			out = append(out, word{text: typed, raw: w.raw, ends: w.ends, asks: w.asks})
+			continue
+		}
+		if m := twoJobs.FindStringSubmatch(w.text); m != nil {
+			out = append(out, newWord(m[1]), newWord("and"), word{text: m[2], raw: m[2], ends: w.ends, asks: w.asks})
+			continue
 		}
 		m := gluedJob.FindStringSubmatch(w.text)
 		if m == nil {
@@ -96,4 +108,27 @@ func jobFirst(words []word) []word {
 		out = append(append(out, job), rest[1:end]...)
 	}
 	return append(out, rest[end:]...)
+}
+
+// verbLast turns "one capacitor for 1043 pls order" around, so that the verb opens
+// the line.
+func verbLast(words []word) []word {
+	open, end := opening(words), len(words)
+	for end > 0 && slices.Contains(politeness, words[end-1].text) {
+		end--
+	}
+	last := end - 1
+	if last <= open+1 || words[last].text != "order" || words[last].asks || slices.Contains(questionWords, words[open].text) {
+		return words
+	}
+	for _, w := range words[open:last] {
+		if slices.Contains(clauseVerbs, w.text) || slices.Contains(cancelVerbs, w.text) || slices.Contains(negations, w.text) {
+			return words
+		}
+	}
+	if !words[last-1].ends && slices.Contains([]string{"the", "an", "on", "part", "any", "in", "back", "to", "my", "this", "that", "last"}, words[last-1].text) {
+		return words
+	}
+	out := append(slices.Clone(words[:open]), words[last])
+	return append(out, words[open:last]...)
 }

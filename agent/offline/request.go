@@ -30,6 +30,8 @@ type request struct {
 	// visit and order are records that shall change; holder is who has the
 	// visit now; reason is why, and note what shall be written down.
 	visit, order, holder, reason, note string
+	// unbooked says that the job was read and nobody has a visit of it.
+	unbooked bool
 	// current is when the visit is now, where the line says that too.
 	current when
 	// asks says that the line asks whether something is possible; sure that the
@@ -54,6 +56,9 @@ func newRequests(c *clause, m *memory) []*request {
 	}
 	if len(c.ids.technicians) > 0 {
 		r.technician = c.ids.technicians[0]
+	}
+	if who := c.somebody(); who != nil && r.technician == "" && c.intent.name != "move" && c.intent.name != "cancel" {
+		r.technician = who.name(c.intent.write != "")
 	}
 	r.needed = r.sku == "" && len(r.words) == 0 && len(r.measures) == 0
 	if len(c.ids.jobs) > 1 && c.intent.many && !c.mixed() {

@@ -1,6 +1,9 @@
 package offline
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // maxChoices is how many numbered choices fit into a question.
 const maxChoices = 8
@@ -9,10 +12,7 @@ const maxChoices = 8
 // slot; of several the items are given, and the answer asks which. A nil answer
 // means that the flow goes on.
 func (t *turn) jobsAt(r *request) ([]jobItem, *answer) {
-	got, done := t.call(toolSearchJobs, args{"site": r.site, "limit": 50})
-	if done && got.fault.Code == "site_not_found" {
-		got, done = t.call(toolSearchJobs, args{"text": r.site, "limit": 50})
-	}
+	got, done := t.searchPlace(args{"limit": 50}, r.site)
 	if !done {
 		return nil, &waits
 	}
@@ -36,6 +36,57 @@ func (t *turn) jobsAt(r *request) ([]jobItem, *answer) {
 		return list.Items, nil
 	}
 	return list.Items, askJob(r, list.Items)
+}
+
+// searchPlace lists jobs at a site, of a customer, or described by words: only
+// the server knows which of these the words are. Of several sites with such a
+// name the customer's count, if they are one customer's.
+func (t *turn) searchPlace(filter args, words string) (outcome, bool) {
+	with := func(key, value string) (outcome, bool) {
+		a := args{key: value}
+		for k, v := range filter {
+			a[k] = v
+		}
+		return t.call(toolSearchJobs, a)
+	}
+	first, done := with("site", words)
+	if !done || first.fault.Code != "site_not_found" && first.fault.Code != "ambiguous_site" {
+		return first, done
+	}
+	if got, done := with("customer", words); !done || got.ok() {
+		return got, done
+	}
+	if first.fault.Code == "ambiguous_site" {
+		return first, true
+	}
+	got, done := with("text", words)
+	if !done || !got.ok() || found(got) > 0 {
+		return got, done
+	}
+	for _, glued := range gluedPairs(words) { // "fish market" is Fishmarket
+		more, done := with("text", glued)
+		if !done || more.ok() && found(more) > 0 {
+			return more, done
+		}
+	}
+	return got, true
+}
+
+// found is how many jobs a search gave.
+func found(o outcome) int {
+	var list jobList
+	o.read(&list)
+	return len(list.Items)
+}
+
+// gluedPairs writes each two neighbours as one word.
+func gluedPairs(words string) []string {
+	all := strings.Fields(words)
+	var out []string
+	for i := 0; i+1 < min(len(all), 5); i++ {
+		out = append(out, joinWords(slices.Concat(all[:i], []string{all[i] + all[i+1]}, all[i+2:])))
+	}
+	return out
 }
 
 // askJob asks which of several jobs is meant.

@@ -52,3 +52,21 @@ func oneMore(long, short string) bool {
 	}
 	return long[i+1:] == short[i:]
 }
+
+// nearly reports whether two words differ by one slip of the finger: a letter
+// more, less or another, or two neighbours swapped.
+func nearly(a, b string) bool {
+	if slip(a, b) {
+		return true
+	}
+	if len(a) != len(b) || a == b {
+		return false
+	}
+	differ := 0
+	for i := range len(a) {
+		if a[i] != b[i] {
+			differ++
+		}
+	}
+	return differ == 1 && a[0] == b[0]
+}

@@ -3,6 +3,7 @@ package offline
 import (
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -40,40 +41,104 @@ func hourOf(s string) (int, bool) {
 	return n, ok && n >= 1 && n <= 12 && !slices.Contains(countNouns, s)
 }
 
-// spokenClock reads "half past nine", "quarter to four", "at ten", "three
-// o'clock", "two pm".
-func (r *timeReader) spokenClock(i int) int {
+// clockSaid reads a time of day in words at i, with how many they are: "half past
+// nine", "half nine", "quarter to four", "noon", "ten", "2". sure is set where it
+// can be nothing else.
+func (r *timeReader) clockSaid(i int) (c clockText, n int, sure bool) {
 	text := func(k int) string {
-		if k < 0 || k >= len(r.words) {
+		if k < 0 || k >= len(r.words) || r.words[k].as != asNothing {
 			return ""
 		}
 		return r.words[k].text
 	}
-	c, n := clockText{}, 0
-	switch hour, ok := hourOf(text(i + 2)); {
-	case ok && text(i) == "half" && text(i+1) == "past":
-		c, n = clockText{hour: hour, minute: 30}, 3
-	case ok && text(i) == "quarter" && text(i+1) == "past":
-		c, n = clockText{hour: hour, minute: 15}, 3
-	case ok && text(i) == "quarter" && text(i+1) == "to":
-		c, n = clockText{hour: (hour+10)%12 + 1, minute: 45}, 3
+	quarter := text(i) == "quarter"
+	switch {
+	case text(i) == "noon" || text(i) == "midday":
+		return clockText{hour: 12, exact: true}, 1, true
+	case text(i) == "half" && text(i+1) == "past", quarter && text(i+1) == "past", quarter && text(i+1) == "to":
+		hour, ok := hourOf(text(i + 2))
+		if !ok {
+			return c, 0, false
+		}
+		switch c, n = (clockText{hour: hour, minute: 30}), 3; {
+		case text(i+1) == "to":
+			c = clockText{hour: (hour+10)%12 + 1, minute: 45}
+		case quarter:
+			c.minute = 15
+		}
+		sure = true
+	case text(i) == "half":
+		hour, ok := hourOf(text(i + 1))
+		if !ok {
+			return c, 0, false
+		}
+		c, n, sure = clockText{hour: hour, minute: 30}, 2, true // as said in Britain
 	default:
-		hour, isWord := numberWords[text(i)]
-		half := text(i+1) == "am" || text(i+1) == "pm" || text(i+1) == "oclock"
-		lead := slices.Contains([]string{"at", "from", "until", "till", "before", "after"}, text(i-1))
-		if !isWord || hour < 1 || hour > 12 || slices.Contains(countNouns, text(i)) || !half && !lead {
-			return 0
+		hour, ok := hourOf(text(i))
+		if !ok {
+			return c, 0, false
 		}
 		c, n = clockText{hour: hour}, 1
 	}
-	if h := text(i + n); h == "am" || h == "pm" {
-		c.half = h
+	switch h := text(i + n); h {
+	case "am", "pm":
+		c.half, sure = h, true
+		n++
+	case "oclock", "sharp":
+		sure = true
 		n++
 	}
+	return c, n, sure
+}
+
+// spokenRange reads "half nine till eleven", "ten to noon" where at least one end
+// is said in words.
+func (r *timeReader) spokenRange(i int) int {
+	from, n, sure := r.clockSaid(i)
+	if n == 0 || i+n+1 >= len(r.words) || !slices.Contains(append([]string{"-"}, rangeJoints...), r.words[i+n].text) {
+		return 0
+	}
+	joint := r.words[i+n].text
+	to, more, sureTo := r.clockSaid(i + n + 1)
+	if more == 0 {
+		if typed, ok := parseClock(r.words[i+n+1].text); ok && r.words[i+n+1].as == asNothing {
+			to, more, sureTo = typed, 1, strings.ContainsAny(r.words[i+n+1].text, ":.")
+		}
+	}
+	lead := i > 0 && slices.Contains([]string{"from", "between", "at"}, r.words[i-1].text)
+	switch {
+	case more == 0, joint == "and" && !lead, !sure && !sureTo && !lead && !r.out.dayKnown():
+		return 0
+	case n == 1 && more == 1 && !sure && !sureTo && isNumber(r.words[i].text) && isNumber(r.words[i+n+1].text):
+		return 0 // typed in figures
+	}
+	start, end, unclear, ok := rangeOf(from, to)
+	if !ok {
+		return 0
+	}
+	r.setRange(start, end)
+	if unclear {
+		r.out.unclear = from.hour
+	}
+	return n + 1 + more
+}
+
+// spokenClock reads "half past nine", "half 3", "at ten", "three o'clock".
+func (r *timeReader) spokenClock(i int) int {
+	lead := ""
+	if i > 0 {
+		lead = r.words[i-1].text
+	}
+	c, n, sure := r.clockSaid(i)
+	_, isWord := numberWords[r.words[i].text]
+	led := isWord && slices.Contains([]string{"at", "from", "until", "till", "before", "after", "by"}, lead)
+	if n == 0 || !sure && !led {
+		return 0
+	}
 	minutes, unclear := c.minutes()
-	r.setClock(minutes, text(i-1))
+	r.setClock(minutes, lead)
 	if unclear {
 		r.out.unclear = c.hour
 	}
-	return n + r.oclock(i+n)
+	return n
 }

@@ -1,6 +1,7 @@
 package offline
 
 import (
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -25,6 +26,9 @@ type when struct {
 	unclear int
 	// minutes is a duration that was said; 0 if none.
 	minutes int
+
+	// several is set if two times were said that cannot both be the start.
+	several bool
 
 	// now says "right now"; before and after say on which side of from the
 	// time lies ("by noon", "after 3"); deadline says "before its deadline".
@@ -61,12 +65,17 @@ var windows = []struct {
 	{"pm", 13 * 60, 17 * 60},
 	{"evening", 17 * 60, 21 * 60},
 	{"early", 7 * 60, 9 * 60},
+	{"late afternoon", 15 * 60, 17 * 60},
+	{"after lunch", 13 * 60, 17 * 60},
+	{"close of business", 15 * 60, 17 * 60},
+	{"eod", 15 * 60, 17 * 60},
+	{"cob", 15 * 60, 17 * 60},
 }
 
 var weekdays = map[string]time.Weekday{
 	"sunday": time.Sunday, "sun": time.Sunday, "monday": time.Monday, "mon": time.Monday,
 	"tuesday": time.Tuesday, "tue": time.Tuesday, "tues": time.Tuesday,
-	"wednesday": time.Wednesday, "wed": time.Wednesday, "weds": time.Wednesday,
+	"wednesday": time.Wednesday, "wed": time.Wednesday, "weds": time.Wednesday, "wensday": time.Wednesday, "wendsday": time.Wednesday, "wednsday": time.Wednesday,
 	"thursday": time.Thursday, "thu": time.Thursday, "thur": time.Thursday, "thurs": time.Thursday,
 	"friday": time.Friday, "fri": time.Friday, "saturday": time.Saturday, "sat": time.Saturday,
 }
@@ -77,7 +86,7 @@ var relativeDays = []struct {
 	days  int
 }{
 	{"day after tomorrow", 2}, {"today", 0}, {"tomorrow", 1}, {"tomorow", 1}, {"tommorow", 1}, {"tommorrow", 1},
-	{"tmrw", 1}, {"tmr", 1}, {"tmrow", 1}, {"tomo", 1}, {"2moro", 1}, {"yesterday", -1},
+	{"todays", 0}, {"tomorrows", 1}, {"tmrw", 1}, {"tmr", 1}, {"tmrow", 1}, {"tomo", 1}, {"2moro", 1}, {"yesterday", -1},
 }
 
 // timeReader walks over a clause's words once and collects what they say of time.
@@ -136,6 +145,12 @@ func (r *timeReader) relative(i int) int {
 		r.setWindow("evening", 17*60, 21*60)
 		return 1
 	}
+	if n := r.dayOfNextWeek(i); n > 0 {
+		return n
+	}
+	if n := r.daysAhead(i); n > 0 {
+		return n
+	}
 	if i+1 < len(r.words) && r.words[i+1].text == "week" && (r.words[i].text == "this" || r.words[i].text == "next") {
 		monday := r.today().AddDate(0, 0, 7-(int(r.today().Weekday())+6)%7)
 		r.out.week = true
@@ -146,6 +161,88 @@ func (r *timeReader) relative(i int) int {
 		return 2
 	}
 	return 0
+}
+
+// dayOfNextWeek reads "thursday next week", "next week thursday" and "thursday
+// week".
+func (r *timeReader) dayOfNextWeek(i int) int {
+	for _, p := range []struct {
+		day, used int
+		phrase    string
+		at        int
+	}{{0, 3, "next week", 1}, {2, 3, "next week", 0}, {3, 4, "next week on", 0}, {0, 2, "week", 1}, {3, 4, "a week on", 0}} {
+		if i+p.used > len(r.words) || phraseAt(r.words, i+p.at, p.phrase) == 0 {
+			continue
+		}
+		day, ok := weekdays[r.words[i+p.day].text]
+		if !ok {
+			continue
+		}
+		monday := r.today().AddDate(0, 0, 7-(int(r.today().Weekday())+6)%7)
+		date := monday.AddDate(0, 0, (int(day)+6)%7)
+		if p.phrase != "next week" && p.phrase != "next week on" { // a week after the next such day
+			date = r.today().AddDate(0, 0, 7+(int(day)-int(r.today().Weekday())+6)%7+1)
+		}
+		r.setDay(date, joinWords(texts(r.words[i:i+p.used])))
+		return p.used
+	}
+	return 0
+}
+
+// daysAhead reads "in two days", "in a week", "a week today", "two days from now".
+func (r *timeReader) daysAhead(i int) int {
+	k := i
+	in := r.words[i].text == "in"
+	if in {
+		k++
+	}
+	if k+1 >= len(r.words) {
+		return 0
+	}
+	unit := dayUnits[r.words[k+1].text]
+	n, ok := dayCount(r.words[k].text)
+	if unit == 0 || !ok {
+		return 0
+	}
+	used := k + 2 - i
+	behind := 0
+	for _, p := range []string{"from now", "from today", "today", "from tomorrow", "tomorrow"} {
+		if behind == 0 {
+			behind = phraseAt(r.words, k+2, p)
+		}
+	}
+	if !in && behind == 0 {
+		return 0
+	}
+	days := n * unit
+	if behind > 0 && r.words[k+1+behind].text == "tomorrow" {
+		days++
+	}
+	r.setDay(r.today().AddDate(0, 0, days), joinWords(texts(r.words[i:i+used+behind])))
+	return used + behind
+}
+
+// dayUnits are the units of whole days.
+var dayUnits = map[string]int{"day": 1, "days": 1, "week": 7, "weeks": 7}
+
+// dayCount reads how many days: "2", "two", "a".
+func dayCount(s string) (int, bool) {
+	if s == "a" || s == "an" {
+		return 1, true
+	}
+	if n, err := strconv.Atoi(s); err == nil && n > 0 && n <= 60 {
+		return n, true
+	}
+	n, ok := numberWords[s]
+	return n, ok && n > 0 && n <= 60 && !slices.Contains(countNouns[:1], s)
+}
+
+func texts(words []word) []string {
+	out := make([]string, len(words))
+	for i, w := range words {
+		out[i] = w.text
+	}
+	return out
 }
 
 // weekday is the next such day after today. The day's own name, and "next" with
@@ -195,6 +292,9 @@ func monthOf(s string) time.Month {
 	return 0
 }
 
+// slashDate is a date as it is written here: the day first.
+var slashDate = regexp.MustCompile(`^(\d{1,2})/(\d{1,2})$`)
+
 func dayNumber(s string) int {
 	for _, suffix := range []string{"st", "nd", "rd", "th"} {
 		s = strings.TrimSuffix(s, suffix)
@@ -211,6 +311,12 @@ func (r *timeReader) date(i int) int {
 	if d, err := time.ParseInLocation("2006-01-02", t, r.now.Location()); err == nil {
 		r.setDay(d, t)
 		return 1
+	}
+	if m := slashDate.FindStringSubmatch(t); m != nil {
+		d, month := dayNumber(m[1]), dayNumber(m[2])
+		if d > 0 && month > 0 && month <= 12 && r.monthDay(d, time.Month(month), t) > 0 {
+			return 1
+		}
 	}
 	if i+1 < len(r.words) && r.words[i+1].as == asNothing {
 		next := r.words[i+1].text

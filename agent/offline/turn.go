@@ -133,7 +133,13 @@ func (t *turn) run() answer {
 	if len(t.line) > maxLine {
 		return say("That is more text than I read in one line. Please say in a sentence what to do.")
 	}
-	clauses := t.table.readLine(t.line, t.now)
+	before := t.memory.people
+	clauses := t.table.readLine(t.line, t.now, before)
+	if people, known := t.peopleOf(clauses); !known {
+		return waits
+	} else if before == nil && people != nil {
+		clauses = t.table.readLine(t.line, t.now, people)
+	}
 	if pending != nil {
 		got := pending.react(t.table, clauses)
 		switch {
@@ -159,15 +165,24 @@ func (t *turn) run() answer {
 // requests makes requests of the clauses, and gives those that nothing fits.
 func (t *turn) requests(clauses []*clause) (out []*request, unread []*clause) {
 	job, many := "", false
+	var previous *clause
 	for _, c := range clauses {
-		if c.intent == nil || c.corrects {
+		if previous != nil {
+			c.goesOn(previous)
+		}
+		previous = c
+		if c.intent == nil || c.corrects || c.shaped {
 			if next := t.memory.follows(c); next != nil {
 				out = append(out, next)
 				continue
 			}
 		}
 		if c.intent == nil {
-			unread = append(unread, c)
+			if look := t.looks(c); look != nil {
+				out = append(out, look)
+			} else {
+				unread = append(unread, c)
+			}
 			continue
 		}
 		c.unsure = many && len(c.ids.jobs) == 0 && c.intent.write != "" // of which of the jobs just named?
@@ -180,6 +195,26 @@ func (t *turn) requests(clauses []*clause) (out []*request, unread []*clause) {
 		out = append(out, newRequests(c, t.memory)...)
 	}
 	return out, unread
+}
+
+// goesOn completes a clause from the one before it: "book mairead for 1041 9-10
+// and 1058 11-12", "1047 needs a probe, order one".
+func (c *clause) goesOn(previous *clause) {
+	if previous.intent == nil || c.intent == nil {
+		return
+	}
+	switch before := previous.intent; {
+	case (before.name == "book" || before.name == "move") && c.shaped && len(c.ids.jobs) == 1 && c.when.clockKnown() && c.plain():
+		c.intent, c.terse, c.shaped = before, previous.terse, false
+		if len(c.people) == 0 {
+			c.people = previous.people
+		}
+		if !c.when.dayKnown() && len(c.when.days) == 0 {
+			c.when = mergeWhen(previous.when, c.when)
+		}
+	case previous.shaped && before.name == "status" && len(previous.ids.jobs) == 1 && c.intent.name == "order" && len(c.rest)+len(c.site)+len(c.measures)+len(c.ids.skus)+len(c.ids.jobs) == 0:
+		c.rest, c.measures, c.ids.skus = without(previous.rest, "needs", "need", "requires"), previous.measures, previous.ids.skus
+	}
 }
 
 // do runs the requests together, so that their calls go out in one reply.
@@ -214,6 +249,9 @@ func (t *turn) perform(r *request) answer {
 	case r.intent.write != "" && r.clause.conditional():
 		return say("I cannot do that on a condition; please say it again without one, when it is met. Nothing was " + r.intent.write + ".")
 	}
+	if a := r.mixesUp(); a != nil {
+		return *a
+	}
 	if r.job != "" {
 		t.memory.setJob(r.job)
 	}
@@ -227,6 +265,27 @@ func (t *turn) perform(r *request) answer {
 		}
 	}
 	return a
+}
+
+// mixesUp answers a write that names more than it can be about: which belongs to
+// which would be a guess.
+func (r *request) mixesUp() *answer {
+	c := r.clause
+	nothing := " Please say one at a time. Nothing was " + r.intent.write + "."
+	var a answer
+	switch name := r.intent.name; {
+	case c == nil || name != "book" && name != "move" || r.filled || r.sure:
+		return nil
+	case len(c.ids.jobs) > 1 && (name == "book" || c.when.clockKnown()):
+		a = say("There is more than one job in that: " + joined(c.ids.jobs, "and") + "." + nothing)
+	case name == "book" && c.when.several:
+		a = say("There is more than one time in that." + nothing)
+	case name == "book" && len(c.people) > 1:
+		a = say("There is more than one person in that." + nothing)
+	default:
+		return nil
+	}
+	return &a
 }
 
 // asked says what the writes of a reply are for, where there are several: one of

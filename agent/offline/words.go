@@ -21,6 +21,8 @@ type word struct {
 	raw string
 	// ends is set where a comma, a full stop or the like follows.
 	ends bool
+	// asks is set where a question mark follows.
+	asks bool
 	// as says what the word was read as; readers take a word once.
 	as reading
 }
@@ -34,8 +36,9 @@ const (
 	asTime
 	asMeasure
 	asNumber
-	asCue  // part of the phrase that chose the intent
-	asSite // part of "at the bakery"
+	asCue    // part of the phrase that chose the intent
+	asSite   // part of "at the bakery"
+	asPerson // part of a technician's name
 )
 
 // letters maps letters that do not fall apart into a base letter and a mark.
@@ -98,6 +101,7 @@ func splitWords(line string) []word {
 			out = append(out, newWord(piece))
 		}
 		out[len(out)-1].ends = ends
+		out[len(out)-1].asks = ends && strings.Contains(core, "?")
 	}
 	return out
 }
