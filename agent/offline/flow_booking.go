@@ -1,7 +1,6 @@
 package offline
 
 import (
-	"slices"
 	"strings"
 	"time"
 )
@@ -66,23 +65,29 @@ func (t *turn) fillBooking(r *request) {
 	if day, ok := m.offeredDay(t.now.Location()); ok && r.job != "" && r.job == m.offerJob && r.when.clockKnown() && !r.when.dayKnown() && len(r.when.days) == 0 {
 		r.when.day = day
 	}
-	if r.technician != "" || !pronoun {
+	if r.technician != "" || !pronoun && r.slot == nil {
 		return
 	}
-	fits := slices.Clone(m.offered)
-	if len(fits) == 1 && (r.job == "" || m.offerJob == "" || r.job == m.offerJob) {
-		if r.job == "" {
-			r.job = m.offerJob
-		}
-		r.technician = fits[0].Technician.ID
-		if start, ok := fits[0].Start.instant(); ok && !r.when.said() {
-			end, _ := fits[0].End.instant()
-			r.when = whenOf(start.In(t.now.Location()), end.In(t.now.Location()), m.wholeSlots)
-		}
-		return
+	if len(m.offered) == 1 && (r.job == "" || m.offerJob == "" || r.job == m.offerJob) {
+		r.slot = &m.offered[0]
 	}
-	if len(fits) == 0 {
+	switch {
+	case r.slot != nil:
+		t.fillSlot(r)
+	case len(m.offered) == 0:
 		r.technician = m.person.ID
+	}
+}
+
+// fillSlot takes what the line does not say from the free slot that it means.
+func (t *turn) fillSlot(r *request) {
+	if r.job == "" {
+		r.job = t.memory.offerJob
+	}
+	r.technician = r.slot.Technician.ID
+	if start, ok := r.slot.Start.instant(); ok && !r.when.said() {
+		end, _ := r.slot.End.instant()
+		r.when = whenOf(start.In(t.now.Location()), end.In(t.now.Location()), t.memory.wholeSlots)
 	}
 }
 

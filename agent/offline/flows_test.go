@@ -179,6 +179,7 @@ func TestBooking(t *testing.T) {
 		{"the estimate", []string{"book ada for 7001 tomorrow at 10"}, estimate, nil},
 		{"without a verb", []string{"ada brook 7001 tomorrow 10-12"}, given, nil},
 		{"her", []string{"who's free for 7001 tmrw am", "ok book her"}, given, nil},
+		{"the first slot, not the first job of an older list", []string{"what is unassigned", "who's free for 7001 tmrw am", "book the first one"}, given, nil},
 		{"the day of the slots just shown", []string{"who's free for 7001 tomorrow", "book ada 10-12"}, given, nil},
 		{"no time", []string{"book ada for 7001"}, "", []string{"When?"}},
 		{"the time as an answer", []string{"book ada for 7001", "tomorrow 10-12"}, given, nil},

@@ -143,6 +143,9 @@ func (m *memory) fillJob(r *request) {
 	if r.site != "" || !r.intent.context {
 		return
 	}
+	if m.fromSlots(r) {
+		return
+	}
 	if id := m.fromList(r); id != "" {
 		r.job = id
 		return
@@ -154,23 +157,46 @@ func (m *memory) fillJob(r *request) {
 
 var ordinals = map[string]int{"first": 0, "second": 1, "third": 2, "fourth": 3, "fifth": 4, "last": -1}
 
+// ordinalIn is which of so many things "the first one" or "the last job" means,
+// and the word that says it; -1 for none.
+func ordinalIn(r *request, of int) (int, string) {
+	for word, i := range ordinals {
+		if !r.has("the "+word, word+" one", word+" job", word+" slot") {
+			continue
+		}
+		if i < 0 {
+			i = of - 1
+		}
+		if i < of {
+			return i, word
+		}
+	}
+	return -1, ""
+}
+
+// fromSlots understands "book the second one" right after free slots were shown:
+// the slot is meant, whatever was listed before.
+func (m *memory) fromSlots(r *request) bool {
+	if r.intent.name != "book" || m.offerAge != 1 || m.offerJob == "" || r.technician != "" {
+		return false
+	}
+	i, word := ordinalIn(r, len(m.offered))
+	if i < 0 || len(without(r.words, word, "one", "slot", "option")) > 0 {
+		return false
+	}
+	r.words, r.job, r.slot = nil, m.offerJob, &m.offered[i]
+	return true
+}
+
 // fromList understands "the emergency one", "the first one", "the lift job", if
 // exactly one job of the list that was shown fits.
 func (m *memory) fromList(r *request) string {
 	if len(m.list) < 2 || !r.has("one", "job") {
 		return ""
 	}
-	for word, i := range ordinals {
-		if !r.has("the "+word+" one", "the "+word+" job", word+" one", word+" job") {
-			continue
-		}
-		if i < 0 {
-			i = len(m.list) - 1
-		}
-		if i < len(m.list) {
-			r.words = without(r.words, word)
-			return m.list[i].ID
-		}
+	if i, word := ordinalIn(r, len(m.list)); i >= 0 {
+		r.words = without(r.words, word)
+		return m.list[i].ID
 	}
 	found := ""
 	for i := range m.list {

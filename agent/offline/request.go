@@ -24,8 +24,10 @@ type request struct {
 
 	// technician is a name as said, or an id.
 	technician string
-	when       when
-	terse      bool
+	// slot is the free one, of those just shown, that the line means.
+	slot  *slot
+	when  when
+	terse bool
 
 	// visit and order are records that shall change; holder is who has the
 	// visit now; reason is why, and note what shall be written down.
