@@ -41,7 +41,7 @@ type clause struct {
 var politeness = []string{
 	"please", "pls", "plz", "ok", "okay", "hey", "hi", "hello", "right", "so", "and", "then", "also", "now", "just", "yes", "yep",
 	"can you", "could you", "would you", "will you", "go ahead and", "lets", "we need to", "i need you to", "i want you to",
-	"id like to", "i would like to", "want to", "i want to", "need to", "quickly", "thanks", "great", "good", "fine", "alright", "good morning", "good afternoon", "hi there", "morning all", "ta", "cheers", "listen",
+	"id like to", "i would like to", "want to", "i want to", "need to", "quickly", "thanks", "great", "good", "fine", "alright", "tell me", "can you tell me", "could you tell me", "do you know", "any idea", "good morning", "good afternoon", "hi there", "morning all", "ta", "cheers", "listen",
 }
 
 // corrections open a line that changes the one before.

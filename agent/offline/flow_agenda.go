@@ -56,6 +56,12 @@ func runAgenda(t *turn, r *request) answer {
 		if q := whichSite(r, got); q != nil {
 			return *q
 		}
+	case "site_not_found":
+		if shorter := lessOf(r.site); shorter != "" { // "petrel tower lifts"
+			again := r.copy()
+			again.site = shorter
+			return runAgenda(t, again)
+		}
 	case "technician_not_found":
 		if r.site == "" && r.job == "" { // "what is on at the bakery" without "at"
 			again := r.copy()

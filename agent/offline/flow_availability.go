@@ -43,6 +43,15 @@ func runAvailability(t *turn, r *request) answer {
 	if got.fault.Code == "ambiguous_technician" {
 		return *whichPerson(r, got)
 	}
+	if got.fault.Code == "site_not_found" && r.job == "" { // "for the fishmarket floor drain" is a job
+		described := r.copy()
+		if _, a := t.jobsAt(described); described.job != "" {
+			described.site = ""
+			return runAvailability(t, described)
+		} else if a != nil && (a.waiting || a.ask != nil) {
+			return *a
+		}
+	}
 	if !got.ok() {
 		return say(t.trouble(got, r.job), knownSkills(got.fault), nearSites(got.fault), nearPeople(got.fault))
 	}
@@ -92,7 +101,7 @@ func asksForOne(r *request) bool {
 }
 
 // fillerNames are words of availability questions that name nothing.
-var fillerNames = []string{"do", "make", "take", "get", "cant", "cannot", "in", "fit", "manage", "reach", "handle", "fix", "repair", "could", "anything", "got", "whos", "available", "availability", "free", "time", "able", "else", "emergency", "deadline", "work", "come", "slot", "slots", "tech", "techs", "technician", "technicians"}
+var fillerNames = []string{"do", "make", "take", "get", "cant", "cannot", "in", "fit", "manage", "reach", "handle", "fix", "repair", "could", "anything", "got", "whos", "available", "availability", "free", "time", "able", "else", "emergency", "deadline", "work", "come", "slot", "slots", "spare", "hour", "gap", "gaps", "tech", "techs", "technician", "technicians"}
 
 // skillID spells words as an identifier: "heat pumps" is heat_pump.
 func skillID(words []string) string {
@@ -121,13 +130,8 @@ func (t *turn) searchFree(r *request, a args) (outcome, bool) {
 		case "region":
 			next["site"] = r.site
 		case "skills":
-			known := got.fault.list("allowed")
-			skills := slices.DeleteFunc(slices.Clone(known), func(s string) bool { return !names(s, r.words) })
-			if partly := slices.DeleteFunc(slices.Clone(known), func(s string) bool { return !partlyNames(s, r.words) }); len(skills) == 0 && len(partly) == 1 {
-				skills = partly // "a gas job"
-			}
-			if len(skills) > 0 {
-				next["skills"] = narrowest(skills)
+			if skills := skillsNamed(got.fault.list("allowed"), r.words); len(skills) > 0 {
+				next["skills"] = skills
 			} else if next["site"] == nil && next["region"] == nil && next["work_order_id"] == nil {
 				return got, true
 			}
@@ -137,6 +141,16 @@ func (t *turn) searchFree(r *request, a args) (outcome, bool) {
 		a = next
 	}
 	return outcome{}, true
+}
+
+// skillsNamed are those of the known skills that words name: all of it, else the
+// only one of which they name a part ("a gas job").
+func skillsNamed(known, words []string) []string {
+	skills := slices.DeleteFunc(slices.Clone(known), func(s string) bool { return !names(s, words) })
+	if partly := slices.DeleteFunc(slices.Clone(known), func(s string) bool { return !partlyNames(s, words) }); len(skills) == 0 && len(partly) == 1 {
+		return partly
+	}
+	return narrowest(skills)
 }
 
 // names reports whether words spell an identifier such as water_heater.

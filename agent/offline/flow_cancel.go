@@ -28,7 +28,8 @@ func runCancel(t *turn, r *request) answer {
 			r.holder = who.name(true)
 		}
 		if r.when.dayKnown() {
-			r.current = r.when
+			said := r.when
+			r.current = &said
 		}
 		switch {
 		case r.visit != "" || r.order != "" || len(c.ids.jobs) > 0:

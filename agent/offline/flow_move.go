@@ -45,6 +45,9 @@ func runMove(t *turn, r *request) answer {
 			call["technician"], whom = who.ID, clean(who.Name, 60)
 		}
 	}
+	if v.isAt(start, end) && call["technician"] == nil {
+		return say(visitLabel(v) + ": it is like that already. Nothing was moved.")
+	}
 	if r.reason != "" {
 		call["reason"] = r.reason
 	}
@@ -129,7 +132,7 @@ func (t *turn) fillMove(r *request) {
 	if c.has("swap") {
 		separators = append(separators, "for", "with")
 	}
-	split := -1
+	split := oldToNew(c, t.now)
 	for i, w := range c.words {
 		if w.as == asNothing && i > c.open && slices.Contains(separators, w.text) {
 			split = i
@@ -139,7 +142,7 @@ func (t *turn) fillMove(r *request) {
 	if split >= 0 {
 		subject, target = c.words[:split], c.words[split:]
 		if before, after := timesIn(subject, t.now), timesIn(target, t.now); before.said() && after.said() {
-			r.current, r.when = before, after // "from thursday 9 to friday 8-10"
+			r.current, r.when = &before, after // "from thursday 9 to friday 8-10"
 			target = slices.DeleteFunc(slices.Clone(target), func(w word) bool { _, day := weekdays[w.text]; return day })
 		}
 	}
@@ -161,11 +164,42 @@ func (t *turn) fillMove(r *request) {
 		r.technician = joinWords(to)
 	}
 	if r.holder != "" && r.technician != "" && r.when.dayKnown() && !timesIn(target, t.now).said() {
-		r.current, r.when = r.when, when{from: -1, to: -1} // "give sam's thursday visit to benoit"
+		was := r.when
+		r.current, r.when = &was, when{from: -1, to: -1} // "give sam's thursday visit to benoit"
+	}
+	if r.visit == "" && r.job == "" && r.site == "" && r.holder == "" && c.has("her", "his", "their") && r.current != nil {
+		r.holder = t.memory.person.ID // "move her 8 o'clock to 9"
 	}
 	if r.visit == "" && r.job == "" && r.site == "" && r.holder == "" {
 		r.visit = t.memory.visit // "move it"
 	}
+}
+
+// oldToNew is where "to" stands in "her 8 o'clock to 9" and "the 8 to 9:30", which
+// reads like a length of time but names the visit and then its new time; -1 where
+// nothing stands like that.
+func oldToNew(c *clause, now time.Time) int {
+	for i, w := range c.words {
+		if w.as != asTime || w.text != "to" || i == 0 || i+1 >= len(c.words) {
+			continue
+		}
+		first := i
+		for first > 0 && c.words[first-1].as == asTime {
+			first--
+		}
+		if first == 0 || !ownsTime(c.words[first-1]) {
+			continue
+		}
+		if timesIn(c.words[first:i], now).clockKnown() && timesIn(c.words[i:], now).clockKnown() {
+			return i
+		}
+	}
+	return -1
+}
+
+// ownsTime reports whether a word before a time says whose visit it is.
+func ownsTime(w word) bool {
+	return w.base() != w.text || slices.Contains([]string{"her", "his", "their", "the", "that"}, w.text)
 }
 
 // meaning gives the words that nobody read and that name something; possessive

@@ -36,6 +36,13 @@ func runOrders(t *turn, r *request) answer {
 		Total int         `json:"total"`
 	}
 	got.read(&list)
+	all := len(list.Items)
+	if !t.keepPlace(r, a, &list.Items) {
+		return waits
+	}
+	if len(list.Items) < all {
+		list.Total = len(list.Items)
+	}
 	if r.has("late", "late parts", "overdue") && r.job == "" {
 		list.Items = slices.DeleteFunc(list.Items, func(o partOrder) bool { return !o.Late })
 		list.Total = len(list.Items)
@@ -50,6 +57,26 @@ func runOrders(t *turn, r *request) answer {
 		return say(noOrders(r))
 	}
 	return say(ordersText(list.Items, max(list.Total, len(list.Items)), r)...)
+}
+
+// keepPlace leaves the orders for jobs at the place that the line names, if it
+// names one where there are jobs. It is false while that is asked.
+func (t *turn) keepPlace(r *request, asked args, items *[]partOrder) bool {
+	if r.site == "" || r.job != "" || r.sku != "" || asked["part_order_id"] != nil {
+		return true
+	}
+	got, done := t.searchPlace(args{"limit": 50}, r.site)
+	if !done {
+		return false
+	}
+	var jobs jobList
+	got.read(&jobs)
+	if of := slices.DeleteFunc(slices.Clone(*items), func(o partOrder) bool {
+		return !slices.ContainsFunc(jobs.Items, func(j jobItem) bool { return j.ID == o.Job })
+	}); len(of) > 0 {
+		*items, r.site = of, ""
+	}
+	return true
 }
 
 func noOrders(r *request) string {

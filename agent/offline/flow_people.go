@@ -51,12 +51,7 @@ func runPeople(t *turn, r *request) answer {
 	}
 	got.read(&list)
 	if name, named := a["name"].(string); named && (!got.ok() || len(list.Items) == 0) {
-		// Not a name, so perhaps a skill: "who has the lift certificate".
-		bySkill := args{"limit": 50, "skill": skillID(strings.Fields(name))}
-		if on, ok := a["on"]; ok {
-			bySkill["on"] = on
-		}
-		if got, done = t.call(toolTechnicians, bySkill); !done {
+		if got, done = t.peopleWith(strings.Fields(name), a); !done {
 			return waits
 		}
 		got.read(&list)
@@ -83,10 +78,30 @@ func runPeople(t *turn, r *request) answer {
 	return say(out...)
 }
 
+// peopleWith lists who has the skill that the words are: "who has the lift
+// certificate", "who has a gas ticket". What skills there are, the server says.
+func (t *turn) peopleWith(words []string, a args) (outcome, bool) {
+	bySkill := func(skill string) args {
+		out := args{"limit": 50, "skill": skill}
+		if on, ok := a["on"]; ok {
+			out["on"] = on
+		}
+		return out
+	}
+	got, done := t.call(toolTechnicians, bySkill(skillID(words)))
+	if !done || got.ok() || got.fault.Field != "skill" {
+		return got, done
+	}
+	if known := skillsNamed(got.fault.list("allowed"), words); len(known) == 1 {
+		return t.call(toolTechnicians, bySkill(known[0]))
+	}
+	return got, true
+}
+
 // peopleWords belong to the question and name nobody.
 var peopleWords = []string{
 	"skill", "skills", "qualified", "qualification", "qualifications", "certificate", "certificates", "cert", "certs", "licence", "license", "technician", "technicians",
-	"tech", "techs", "team", "off", "holiday", "leave", "sick", "working", "shift", "shifts", "able", "allowed", "valid",
+	"tech", "techs", "team", "off", "holiday", "leave", "sick", "working", "shift", "shifts", "able", "allowed", "valid", "ticket", "tickets", "certified", "call",
 }
 
 func personLine(p technician) string {

@@ -68,6 +68,7 @@ func jobText(w workOrder, r *request) string {
 		holdLine(w),
 		partsLine(w),
 		ordersLines(w),
+		spendLine(w, r),
 		notesText(w, r.has("note", "notes", "customer say", "customer said", "customer", "say", "says", "said", "wrong", "problem")),
 	)
 }
@@ -168,6 +169,16 @@ func ordersLines(w workOrder) string {
 	}
 	return strings.Join(out, "\n")
 }
+
+// spendLine is what was spent on a job, for those who ask.
+func spendLine(w workOrder, r *request) string {
+	if !r.has(spendWords...) {
+		return ""
+	}
+	return "Spent on parts: " + w.Spend.Committed.String() + orEmpty(" of ", w.Spend.Limit.String(), w.Spend.Limit.Minor > 0) + "."
+}
+
+var spendWords = []string{"spend", "spent", "budget", "cost", "costs", "money", "expensive"}
 
 // notesText quotes what people wrote: all of it if asked, else the newest note.
 func notesText(w workOrder, all bool) string {

@@ -170,16 +170,16 @@ func isNamed(name, said string) bool {
 
 // oneVisit gives the only visit, or asks.
 func (t *turn) oneVisit(r *request, visits []visit, about, nothing string) (visit, *answer) {
-	if r.current.dayKnown() && len(visits) > 1 {
+	if w := r.current; w != nil && (w.clockKnown() || w.dayKnown() && len(visits) > 1) {
 		zone := t.now.Location()
 		visits = slices.DeleteFunc(slices.Clone(visits), func(v visit) bool {
 			start, ok := v.Start.instant()
-			return ok && !r.current.holds(start.In(zone))
+			return ok && !w.holds(start.In(zone))
 		})
 	}
 	switch len(visits) {
 	case 0:
-		a := say("There is no booked visit for " + about + ". " + nothing)
+		a := say("There is no booked visit for " + about + r.currentClock() + ". " + nothing)
 		return visit{}, &a
 	case 1:
 		t.memory.setJob(visits[0].Job)
@@ -195,11 +195,19 @@ func (t *turn) oneVisit(r *request, visits []visit, about, nothing string) (visi
 	return visit{}, &answer{text: lines("Which visit do you mean?", q.numbered()), ask: q}
 }
 
+// currentClock says at what time the line said that the visit is.
+func (r *request) currentClock() string {
+	if r.current == nil || !r.current.clockKnown() {
+		return ""
+	}
+	return " at " + clockLabel(r.current.from)
+}
+
 // holds reports whether a visit that starts then can be the one of that time.
 func (w when) holds(start time.Time) bool {
 	minutes := start.Hour()*60 + start.Minute()
 	switch {
-	case !sameDay(start, w.day):
+	case w.dayKnown() && !sameDay(start, w.day):
 		return false
 	case w.clockKnown() && w.window != "":
 		return minutes >= w.from && minutes < w.to

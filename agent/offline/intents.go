@@ -237,7 +237,7 @@ func refusedIntents() []*intent {
 		},
 		{
 			name: "agenda", run: runAgenda, preps: []string{"at"},
-			any:  []string{"jobs", "visits", "day", "week", "rounds", "appointments", "round", "on", "doing", "plan"},
+			any:  []string{"jobs", "visits", "day", "week", "rounds", "appointments", "round", "on", "doing", "plan", "up to", "busy with"},
 			not:  []string{"free", "available", "skills"},
 			fits: func(c *clause) bool { return !namesJob(c) && len(c.ids.orders) == 0 && ofSomebody(c) },
 		},
@@ -252,7 +252,7 @@ func refusedIntents() []*intent {
 			any: []string{
 				"double booked", "double-booked", "jobs for", "jobs has", "visits for", "visits has", "visits at", "schedule for", "agenda", "diary", "calendar", "what has", "what have",
 				"when is", "whens", "whereabouts", "where is", "wheres", "doing", "whats on", "what visits", "which visits", "visits today", "visits tomorrow", "day look",
-				"route", "schedule", "got on", "overview", "briefing", "todays visits", "tomorrows visits", "is everyone", "is everybody",
+				"route", "schedule", "got on", "covering", "overview", "briefing", "todays visits", "tomorrows visits", "is everyone", "is everybody",
 			},
 			not: []string{"due", "progress", "hold", "open jobs", "new jobs", "jobs are", "how many jobs", "part", "parts", "order", "orders", "delivery", "stock", "overdue", "unassigned", "in stock", "the price"},
 			fits: func(c *clause) bool {
@@ -262,7 +262,7 @@ func refusedIntents() []*intent {
 		},
 		{
 			name: "agenda", run: runAgenda, preps: []string{"at"},
-			starts: []string{"who is at", "whos at", "who is on at", "who goes to", "anyone at", "anybody at", "is anyone at", "is anybody at", "is somebody at", "who will be at"},
+			starts: []string{"is anyone going to", "is anybody going to", "is someone going to", "is somebody going to", "anyone going to", "who is going to", "whos going to", "who is at", "whos at", "who is on at", "who goes to", "anyone at", "anybody at", "is anyone at", "is anybody at", "is somebody at", "who will be at"},
 			not:    []string{"free", "available"},
 			fits:   func(c *clause) bool { return !namesJob(c) },
 		},
@@ -280,7 +280,7 @@ func readIntents() []*intent {
 		{
 			name: "people", run: runPeople, preps: []string{},
 			any: []string{
-				"skills of", "skills has", "gas skills", "lift skills", "has skills", "skills", "ticket for", "who has a ticket", "with a ticket", "who is qualified", "what skills", "which skills", "skills does", "qualified", "certificate", "certificates", "list technicians", "list the technicians", "our technicians",
+				"skills of", "skills has", "ticket", "tickets", "certified", "on call", "gas skills", "lift skills", "has skills", "skills", "ticket for", "who has a ticket", "with a ticket", "who is qualified", "what skills", "which skills", "skills does", "qualified", "certificate", "certificates", "list technicians", "list the technicians", "our technicians",
 				"show technicians", "which technicians", "who are our", "what can", "who is off", "whos off", "is off", "on holiday", "on leave", "off sick", "who is working", "whos working",
 			},
 			not: []string{"what can i", "what can you", "what can we", "free", "available", "turn off", "send", "part", "parts"},
@@ -312,7 +312,7 @@ func readIntents() []*intent {
 			name: "price", run: runPrice, preps: []string{"at"}, not: slices.Concat(anyoneWords, []string{"how many jobs", "how many visits", "how many orders", "tech", "technician", "in progress", "on hold"}),
 			starts: []string{"i need a", "i need an", "i need the", "we need a", "we need an", "we need the", "looking for"},
 			any: []string{
-				"price", "prices", "cost", "costs", "how much", "do we have", "have we got", "have you got", "do you have", "got any", "any left", "left in", "is there a", "are there any", "which van", "whose van", "do we stock", "in stock", "stock", "what fits", "which fits",
+				"price", "prices", "cost", "costs", "how much", "do we have", "have we got", "have you got", "do you have", "got any", "any left", "left in", "is there a", "are there any", "which van", "whose van", "do we stock", "in stock", "stock", "what fits", "which fits", "fit",
 				"what part", "which part", "compare", "difference between", "replacement", "replacements", "replace", "substitute", "substitutes", "alternative", "alternatives", "still made", "still sold", "discontinued",
 				"instead of", "fits", "find part", "search part", "search parts", "find parts", "look up part", "how many", "quote", "cheapest", "how long does the", "how long is the", "lead time", "in the van", "in a van", "in the depot", "in his van", "in her van", "in their van", "on the van", "part does", "parts does", "part do", "parts do",
 			},
@@ -353,7 +353,7 @@ func readIntents() []*intent {
 		{
 			name: "availability", run: runAvailability, context: true, preps: []string{"at", "for", "to", "on", "in"},
 			not: []string{"without anyone", "without anybody", "without somebody"},
-			any: []string{"got time", "has time", "have time", "time for",
+			any: []string{"got time", "has time", "spare hour", "spare time", "spare slot", "gap", "gaps", "have time", "time for",
 				"who is free", "whos free", "who can", "who could", "who else", "anyone", "anybody", "someone", "somebody", "available", "availability",
 				"free", "any people", "people", "who has time", "who is available", "whos available", "who do we have",
 			},

@@ -23,6 +23,8 @@ type memory struct {
 	offered  []slot // free slots of the newest answer that showed some
 	offerJob string
 	offerAge int
+	// askedFrom and askedTo are the time in which those slots were looked for.
+	askedFrom, askedTo time.Time
 	// wholeSlots says that the slots were asked for as one part of a day, so
 	// that "book her" means the whole slot.
 	wholeSlots bool
@@ -94,6 +96,7 @@ func (m *memory) observe(o outcome) {
 		var got availability
 		o.read(&got)
 		m.offered, m.offerAge = got.Slots, 0
+		m.askedFrom, m.askedTo = timeIn(o.args, "from"), timeIn(o.args, "to")
 		m.offerJob = ""
 		if got.Job != nil && got.Job.ID != "" {
 			m.setJob(got.Job.ID)
@@ -119,22 +122,31 @@ func (m *memory) observe(o outcome) {
 }
 
 // offeredDay is the day of the free slots that the answer just before showed, if
-// they were all on one: "book sam 8-10" means that day.
+// they were all on one, else the day for which it found none: "book sam 8-10"
+// means that day.
 func (m *memory) offeredDay(zone *time.Location) (time.Time, bool) {
-	var day time.Time
-	for _, s := range m.offered {
-		start, ok := s.Start.instant()
-		if !ok || m.offerAge != 1 {
-			return day, false
-		}
-		y, mon, d := start.In(zone).Date()
-		this := time.Date(y, mon, d, 0, 0, 0, 0, zone)
-		if !day.IsZero() && !day.Equal(this) {
-			return day, false
-		}
-		day = this
+	first, last := m.askedFrom, m.askedTo.Add(-time.Minute)
+	if len(m.offered) > 0 {
+		first, _ = m.offered[0].Start.instant()
+		last = first
 	}
-	return day, !day.IsZero()
+	for _, s := range m.offered {
+		if start, ok := s.Start.instant(); !ok || !sameDay(start.In(zone), first.In(zone)) {
+			return time.Time{}, false
+		}
+	}
+	if m.offerAge != 1 || first.IsZero() || !sameDay(first.In(zone), last.In(zone)) {
+		return time.Time{}, false
+	}
+	y, mon, d := first.In(zone).Date()
+	return time.Date(y, mon, d, 0, 0, 0, 0, zone), true
+}
+
+// timeIn is a time among a call's arguments; zero if there is none.
+func timeIn(a map[string]any, name string) time.Time {
+	text, _ := a[name].(string)
+	at, _ := time.Parse(time.RFC3339, text) // zero where it is none
+	return at
 }
 
 // fillJob finds the job that a request without one means: one of the list that
@@ -198,17 +210,7 @@ func (m *memory) fromList(r *request) string {
 		r.words = without(r.words, word)
 		return m.list[i].ID
 	}
-	found := ""
-	for i := range m.list {
-		if !listed(m.list[i], r.words) {
-			continue
-		}
-		if found != "" {
-			return ""
-		}
-		found = m.list[i].ID
-	}
-	return found
+	return describedJob(m.list, r.words)
 }
 
 // listed reports whether a job of a list is described by all the words.

@@ -34,8 +34,8 @@ type request struct {
 	visit, order, holder, reason, note string
 	// unbooked says that the job was read and nobody has a visit of it.
 	unbooked bool
-	// current is when the visit is now, where the line says that too.
-	current when
+	// current is when the visit is now, where the line says that too; else nil.
+	current *when
 	// asks says that the line asks whether something is possible; sure that the
 	// answer was yes.
 	asks, sure bool

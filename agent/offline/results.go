@@ -68,6 +68,13 @@ type visit struct {
 	Site       siteRef `json:"site"`
 }
 
+// isAt reports whether the visit is from start to end.
+func (v visit) isAt(start, end time.Time) bool {
+	from, okFrom := v.Start.instant()
+	to, okTo := v.End.instant()
+	return okFrom && okTo && from.Equal(start) && to.Equal(end)
+}
+
 type partOrder struct {
 	ID        string  `json:"id"`
 	Job       string  `json:"work_order_id"`
@@ -143,6 +150,10 @@ type workOrder struct {
 	Notes      []note `json:"notes"`
 	HoldReason string `json:"hold_reason"`
 	Minutes    int    `json:"estimated_minutes"`
+	Spend      struct {
+		Limit     money `json:"limit"`
+		Committed money `json:"committed"`
+	} `json:"spend"`
 }
 
 // closed reports whether nothing can be booked or ordered for the job.

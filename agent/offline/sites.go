@@ -35,7 +35,27 @@ func (t *turn) jobsAt(r *request) ([]jobItem, *answer) {
 		r.job = list.Items[0].ID
 		return list.Items, nil
 	}
+	if id := describedJob(list.Items, r.clause.rest); id != "" {
+		r.job = id
+		return list.Items, nil
+	}
 	return list.Items, askJob(r, list.Items)
+}
+
+// describedJob is the only job of a list that words describe: "to the grange for
+// the dishwasher"; empty if there is none or several.
+func describedJob(items []jobItem, words []string) string {
+	found := ""
+	for i := range items {
+		if !listed(items[i], words) {
+			continue
+		}
+		if found != "" {
+			return ""
+		}
+		found = items[i].ID
+	}
+	return found
 }
 
 // searchPlace lists jobs at a site, of a customer, or described by words: only
@@ -70,6 +90,12 @@ func (t *turn) searchPlace(filter args, words string) (outcome, bool) {
 		}
 	}
 	return got, true
+}
+
+// lessOf is a name without its last word; empty if it has only one.
+func lessOf(name string) string {
+	i := strings.LastIndexByte(name, ' ')
+	return name[:max(i, 0)]
 }
 
 // found is how many jobs a search gave.

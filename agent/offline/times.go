@@ -86,7 +86,7 @@ var relativeDays = []struct {
 	days  int
 }{
 	{"day after tomorrow", 2}, {"today", 0}, {"tomorrow", 1}, {"tomorow", 1}, {"tommorow", 1}, {"tommorrow", 1},
-	{"todays", 0}, {"tomorrows", 1}, {"tmrw", 1}, {"tmr", 1}, {"tmrow", 1}, {"tomo", 1}, {"2moro", 1}, {"yesterday", -1},
+	{"todays", 0}, {"tdy", 0}, {"2day", 0}, {"tomorrows", 1}, {"tmrw", 1}, {"tmr", 1}, {"tmrow", 1}, {"tomo", 1}, {"2moro", 1}, {"yesterday", -1},
 }
 
 // timeReader walks over a clause's words once and collects what they say of time.
