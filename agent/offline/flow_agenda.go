@@ -159,21 +159,20 @@ func (t *turn) agendaAnswer(r *request, o outcome, from, to time.Time, bounded b
 		t.memory.visit = visits[0].ID
 		t.memory.setJob(visits[0].Job)
 	}
-	for i, v := range visits {
-		if i == maxVisits {
-			out = append(out, "  … and "+count(len(visits)-i, "more visit")+".")
-			break
-		}
-		out = append(out, "  "+agendaLine(v, r.technician == "", t.now.Location()))
+	switch {
+	case len(visits) == 1:
+		out = append(out, "  "+agendaLine(visits[0], r.technician == "", t.now.Location()))
+	case len(visits) > 1:
+		out = append(out, agendaTable(visits[:min(len(visits), maxVisits)], r.technician == "", t.now.Location()))
+	}
+	if more := len(visits) - maxVisits; more > 0 {
+		out = append(out, "… and "+count(more, "more visit")+".")
 	}
 	return say(append(out, agendaRemarks(found)...)...)
 }
 
 func agendaLine(v visit, withPerson bool, zone *time.Location) string {
-	line := span(v.Start, v.End)
-	if localDiffers(v.Start, zone) {
-		line += " (time at the site)"
-	}
+	line := visitTime(v, zone)
 	if withPerson {
 		line += ", " + clean(v.Technician.Name, 60)
 	}
@@ -181,11 +180,48 @@ func agendaLine(v visit, withPerson bool, zone *time.Location) string {
 	if v.Site.Name != "" {
 		line += ", " + clean(v.Site.Name, 80)
 	}
+	return line + " (" + visitState(v) + ")"
+}
+
+func agendaTable(visits []visit, withPerson bool, zone *time.Location) string {
+	head := []string{"When", "Who", "Job", "What", "Where", "Visit"}
+	rows := make([][]string, len(visits))
+	day := commonDay(visits)
+	for i, v := range visits {
+		rows[i] = []string{strings.TrimPrefix(visitTime(v, zone), day), clean(v.Technician.Name, 60), clean(v.Job, 20), clean(v.Title, 80), clean(v.Site.Name, 80), visitState(v)}
+		if !withPerson {
+			rows[i] = slices.Delete(rows[i], 1, 2)
+		}
+	}
+	if !withPerson {
+		head = slices.Delete(head, 1, 2)
+	}
+	return tabled(head, rows)
+}
+
+// commonDay is the day of all visits, with a space; empty if they are on several.
+func commonDay(visits []visit) string {
+	day := dayOf(visits[0].Start)
+	if day == "" || slices.ContainsFunc(visits, func(v visit) bool { return dayOf(v.Start) != day || dayOf(v.End) != day }) {
+		return ""
+	}
+	return day + " "
+}
+
+func visitTime(v visit, zone *time.Location) string {
+	when := span(v.Start, v.End)
+	if localDiffers(v.Start, zone) {
+		when += " (time at the site)"
+	}
+	return when
+}
+
+func visitState(v visit) string {
 	how := visitWords[v.Status]
 	if how == "" {
 		how = plain(v.Status)
 	}
-	return line + " (" + clean(v.ID, 20) + ", " + how + ")"
+	return clean(v.ID, 20) + ", " + how
 }
 
 // agendaRemarks are double bookings, time off and free times.

@@ -181,30 +181,37 @@ func listText(list jobList, site, title string) []string {
 	}
 	total := max(list.Total, len(list.Items))
 	out := []string{count(total, "open job") + about + ":"}
-	for _, j := range list.Items {
-		out = append(out, jobLine(j))
-	}
+	out = append(out, jobTable(list.Items))
 	if total > len(list.Items) {
 		out = append(out, "… and "+strconv.Itoa(total-len(list.Items))+" more.")
 	}
 	return out
 }
 
-// jobLine is one job on one line: id, what, where, who, when, until when.
-func jobLine(j jobItem) string {
-	parts := []string{clean(j.ID, 20) + " " + clean(j.Title, 100)}
-	if j.Site.Name != "" {
-		parts = append(parts, clean(j.Site.Name, 80))
+// jobTable lists jobs: which, what, where, how it stands, who and when, until
+// when. A cell says by itself what it is, for readers without columns.
+func jobTable(items []jobItem) string {
+	rows := make([][]string, len(items))
+	for i, j := range items {
+		rows[i] = []string{clean(j.ID, 20), clean(j.Title, 100), clean(j.Site.Name, 80), plain(j.Priority) + ", " + plain(j.Status), whoAndWhen(j), dueText(j)}
 	}
-	parts = append(parts, plain(j.Priority)+", "+plain(j.Status))
+	return tabled([]string{"Job", "What", "Where", "How it stands", "Who", "Until"}, rows)
+}
+
+func whoAndWhen(j jobItem) string {
+	who := "no technician"
 	if j.Technician != nil && j.Technician.Name != "" {
-		parts = append(parts, clean(j.Technician.Name, 60))
-	} else {
-		parts = append(parts, "no technician")
+		who = clean(j.Technician.Name, 60)
 	}
 	if j.NextVisit != nil && j.NextVisit.Start != nil {
-		parts = append(parts, "visit "+span(j.NextVisit.Start, j.NextVisit.End))
+		who += ", " + span(j.NextVisit.Start, j.NextVisit.End)
 	}
+	return who
+}
+
+// dueText is the deadline with what else is to be known of the job.
+func dueText(j jobItem) string {
+	var parts []string
 	if j.Resolve != nil {
 		parts = append(parts, "due "+timeOf(j.Resolve))
 	}
@@ -213,5 +220,5 @@ func jobLine(j jobItem) string {
 			parts = append(parts, strings.ToUpper(plain(f)))
 		}
 	}
-	return strings.Join(parts, " · ")
+	return strings.Join(parts, ", ")
 }

@@ -95,10 +95,9 @@ func ordersText(items []partOrder, total int, r *request) []string {
 	slices.SortStableFunc(items, func(a, b partOrder) int { return matchCount(b, wanted) - matchCount(a, wanted) })
 	out := make([]string, 0, len(items)+2)
 	if len(items) > 1 {
-		out = append(out, count(total, "part order")+":")
-	}
-	for _, o := range items {
-		out = append(out, orderLine(o, true))
+		out = append(out, count(total, "part order")+":", orderTable(items))
+	} else {
+		out = append(out, orderLine(items[0], true))
 	}
 	if total > len(items) {
 		out = append(out, "… and "+strconv.Itoa(total-len(items))+" more.")
@@ -141,13 +140,7 @@ func orderLine(o partOrder, withJob bool) string {
 	if withJob && o.Job != "" {
 		line += " for " + clean(o.Job, 20)
 	}
-	line += ": " + plain(o.Status)
-	if o.Expected != nil && o.Status != "received" && o.Status != "cancelled" && o.Status != "rejected" {
-		line += ", expected " + dayOf(o.Expected)
-	}
-	if o.Late {
-		line += ", late"
-	}
+	line += ": " + orderState(o)
 	if o.Total.Currency != "" {
 		line += ", " + o.Total.String()
 	}
@@ -155,4 +148,26 @@ func orderLine(o partOrder, withJob bool) string {
 		line += ", " + clean(o.Supplier.Name, 60)
 	}
 	return line + orEmpty(", reference ", clean(o.Reference, 40), o.Reference != "") + "."
+}
+
+// orderState says how a part order stands and when it is expected.
+func orderState(o partOrder) string {
+	line := plain(o.Status)
+	if o.Expected != nil && o.Status != "received" && o.Status != "cancelled" && o.Status != "rejected" {
+		line += ", expected " + dayOf(o.Expected)
+	}
+	return line + orEmpty("", ", late", o.Late)
+}
+
+func orderTable(items []partOrder) string {
+	rows := make([][]string, len(items))
+	for i, o := range items {
+		total := ""
+		if o.Total.Currency != "" {
+			total = o.Total.String()
+		}
+		from := clean(o.Supplier.Name, 60) + orEmpty(", reference ", clean(o.Reference, 40), o.Reference != "")
+		rows[i] = []string{clean(o.ID, 20), strconv.Itoa(o.Quantity) + " × " + clean(o.Name, 100) + " (" + clean(o.SKU, 40) + ")", orEmpty("for ", clean(o.Job, 20), o.Job != ""), orderState(o), total, from}
+	}
+	return tabled([]string{"Order", "Part", "Job", "How it stands", "Total", "From"}, rows)
 }

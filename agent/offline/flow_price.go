@@ -205,25 +205,41 @@ func hasMeasures(p part, wanted []measure) bool {
 
 // partLines lists parts: name and number, price, what sets it apart, stock.
 func partLines(parts []part) string {
-	var out []string
-	for _, p := range parts[:min(len(parts), 10)] {
-		line := partName(p) + ": " + p.Price.String()
-		line += orEmpty(" per ", clean(p.Unit, 12), p.Unit != "" && p.Unit != "pcs")
-		line += orEmpty("; ", clean(p.DiffersBy, 100), p.DiffersBy != "")
-		switch p.Fits {
-		case "yes":
-			line += "; fits"
-		case "no":
-			line += "; does not fit"
-		}
-		if !p.active() {
-			line += "; discontinued" + orEmpty(", replaced by ", clean(p.ReplacedBy, 40), p.ReplacedBy != "")
-		}
-		line += orEmpty("; ", count(p.LeadDays, "working day"), p.LeadDays > 0)
-		out = append(out, line+".", orEmpty("  ", stockText(p.Stock), len(p.Stock) > 0 && stockText(p.Stock) != ""))
+	if len(parts) == 1 {
+		return partText(parts[0])
 	}
-	if len(parts) > 10 {
-		out = append(out, "… and "+strconv.Itoa(len(parts)-10)+" more.")
+	shown := parts[:min(len(parts), maxParts)]
+	rows := make([][]string, len(shown))
+	for i, p := range shown {
+		rows[i] = []string{partName(p), priceText(p), clean(p.DiffersBy, 100), partState(p), orEmpty("", count(p.LeadDays, "working day"), p.LeadDays > 0), strings.TrimSuffix(stockText(p.Stock), ".")}
 	}
-	return lines(out...)
+	if len(rows) == 0 {
+		return ""
+	}
+	out := tabled([]string{"Part", "Price", "What sets it apart", "Fits", "Delivery", "Stock"}, rows)
+	return out + orEmpty("… and ", strconv.Itoa(len(parts)-maxParts)+" more.", len(parts) > maxParts)
+}
+
+// maxParts is how many parts an answer lists.
+const maxParts = 10
+
+// partText is one part with all that is to be known of it.
+func partText(p part) string {
+	line := partName(p) + ": " + priceText(p) + orEmpty("; ", clean(p.DiffersBy, 100), p.DiffersBy != "")
+	line += orEmpty("; ", partState(p), partState(p) != "") + orEmpty("; ", count(p.LeadDays, "working day"), p.LeadDays > 0)
+	return lines(line+".", orEmpty("  ", stockText(p.Stock), stockText(p.Stock) != ""))
+}
+
+func priceText(p part) string {
+	return p.Price.String() + orEmpty(" per ", clean(p.Unit, 12), p.Unit != "" && p.Unit != "pcs")
+}
+
+// partState says whether a part fits and can still be had.
+func partState(p part) string {
+	state := map[string]string{"yes": "fits", "no": "does not fit"}[p.Fits]
+	if p.active() {
+		return state
+	}
+	gone := "discontinued" + orEmpty(", replaced by ", clean(p.ReplacedBy, 40), p.ReplacedBy != "")
+	return state + orEmpty("; ", gone, state != "") + orEmpty("", gone, state == "")
 }

@@ -1,6 +1,7 @@
 package offline
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -73,6 +74,34 @@ func lines(parts ...string) string {
 		}
 	}
 	return strings.Join(kept, "\n")
+}
+
+// tabled is a Markdown table with an empty line before and behind it. A column
+// with nothing in it is left out.
+func tabled(head []string, rows [][]string) string {
+	for i := len(head) - 1; i >= 0; i-- {
+		if slices.ContainsFunc(rows, func(r []string) bool { return r[i] != "" }) {
+			continue
+		}
+		head = slices.Delete(head, i, i+1)
+		for k := range rows {
+			rows[k] = slices.Delete(rows[k], i, i+1)
+		}
+	}
+	var out strings.Builder
+	row := func(cells []string) {
+		for _, c := range cells {
+			out.WriteString("| " + strings.ReplaceAll(c, "|", `\|`) + " ")
+		}
+		out.WriteString("|\n")
+	}
+	out.WriteByte('\n')
+	row(head)
+	out.WriteString(strings.Repeat("|---", len(head)) + "|\n")
+	for _, r := range rows {
+		row(r)
+	}
+	return out.String()
 }
 
 // span prints two moments of one result, the day once.

@@ -30,7 +30,7 @@ type answer struct {
 	waiting bool
 }
 
-func say(parts ...string) answer { return answer{text: lines(parts...)} }
+func say(parts ...string) answer { return answer{text: strings.Trim(lines(parts...), "\n")} }
 
 // waits is the answer of a flow whose calls are not back yet.
 var waits = answer{waiting: true}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"deskhand/agent"
+	"deskhand/ui/console"
 )
 
 // conclude prints where a turn stands and turns that into an exit code. A turn
@@ -66,7 +67,7 @@ func (d *desk) print(r agent.Report, asJSON bool) error {
 func answerText(answer, ledger string) string {
 	var text strings.Builder
 	if answer != "" {
-		text.WriteString(visible(answer) + "\n")
+		text.WriteString(visible(console.PlainText(answer)) + "\n")
 	}
 	if ledger != "" {
 		text.WriteString("— " + visible(ledger) + "\n")

@@ -40,7 +40,15 @@ func (i ledgerItem) lines(c canvas) []string {
 type liveItem struct{ text string }
 
 func (i liveItem) lines(c canvas) []string {
-	return append([]string{"", paint(c.styles.speaker, "Assistant")}, indented(safe(i.text, prose), c.width)...)
+	out := []string{"", paint(c.styles.speaker, "Assistant")}
+	for _, p := range passages(safe(i.text, prose)) {
+		if p.table != nil {
+			out = append(out, p.table.lines(c.width, c.styles)...)
+		} else {
+			out = append(out, indented(p.text, c.width)...)
+		}
+	}
+	return out
 }
 
 // noteItem is a line of the console's own, with a text from outside at most as

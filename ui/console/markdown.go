@@ -20,7 +20,22 @@ var markup = regexp.MustCompile("(?m)^ {0,3}(#{1,6} |[-*+] |[0-9]{1,9}[.)] |> |`
 // library is treated like any text from outside: it decodes character
 // references, so a message could smuggle in what was washed out of its source.
 func markdownLines(text string, width int, s *styles) []string {
-	text = safe(text, prose)
+	var out []string
+	for i, p := range passages(safe(text, prose)) {
+		switch {
+		case p.table != nil:
+			out = append(out, p.table.lines(width, s)...)
+		case i > 0:
+			out = append(append(out, ""), passageLines(strings.TrimLeft(p.text, "\n"), width, s)...)
+		default:
+			out = append(out, passageLines(strings.TrimRight(p.text, "\n"), width, s)...)
+		}
+	}
+	return out
+}
+
+// passageLines draws washed text without tables.
+func passageLines(text string, width int, s *styles) []string {
 	if !markup.MatchString(text) {
 		return indented(text, width)
 	}

@@ -16,7 +16,7 @@ func TestMarkdown(t *testing.T) {
 		never    []string
 	}{
 		{"plain text stays line for line", "WO-1043: booked.\nV-2019 * 2, 5 < 6 & 7.", []string{"WO-1043: booked.", "V-2019 * 2, 5 < 6 & 7."}, nil},
-		{"a table", listing, []string{"V-2019", "Sam Orrin", "|", "1. Call the site", "- on *time*"}, []string{"| Visit |", "|---|"}},
+		{"a table", listing, []string{"V-2019", "Sam Orrin", "───", "1. Call the site", "- on *time*"}, []string{"| Visit |", "|---|"}},
 		{"raw HTML is text", "- <b>bold</b> <script>x</script>", []string{"<b>bold</b> <script>x</script>"}, nil},
 		{"references are text", "- &#27;]52;c;aGk=&#7; &amp; &#x202e;x", []string{"&#27;]52;c;aGk=&#7; &amp; &#x202e;x"}, nil},
 		{"references in code", "`&#27;]52;c;aGk=&#7;`", []string{"&#27;]52;c;aGk=&#7;"}, nil},
@@ -79,6 +79,8 @@ func onlyStyles(t *testing.T, what string, lines []string, width int) {
 }
 
 func FuzzMarkdown(f *testing.F) {
+	f.Add(jobsTable, 30)
+	f.Add("a|b\n-|-\n|||||\n漢字|\x1b[2J", 20)
 	for _, seed := range []string{
 		listing, "# a\n```go\nx := 1\n```\n", "- &#27;[2J", "**&#x1b;]0;x&#7;**", "> q\n> - `&#155;2J`", "|a|\n|-|\n|" + strings.Repeat("天", 60) + "|", "* [x](<&#27;]8;;>)",
 	} {

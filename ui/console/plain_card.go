@@ -10,7 +10,7 @@ import (
 func (p *plain) entry(e agent.TranscriptEntry) {
 	if e.Message.Role == agent.RoleAssistant && e.Message.Text != "" {
 		p.line("Assistant:")
-		for line := range strings.SplitSeq(safe(strings.TrimRight(e.Message.Text, "\n "), prose), "\n") {
+		for line := range strings.SplitSeq(safe(PlainText(strings.TrimRight(e.Message.Text, "\n ")), prose), "\n") {
 			p.line(indent + line)
 		}
 	}

@@ -1,6 +1,7 @@
 package console
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -90,10 +91,24 @@ func wrap(text string, width int) []string {
 	return lines
 }
 
+// idHyphen stands inside an id, a part number or a date, where no line ends.
+var idHyphen = regexp.MustCompile(`([A-Z0-9])-([0-9])`)
+
+// nonBreaking is a hyphen at which the library does not break.
+const nonBreaking = "\u2011"
+
+func wrapKeepingIDs(text string, width int) string {
+	if strings.Contains(text, nonBreaking) {
+		return ansi.Wrap(text, width, "")
+	}
+	joined := idHyphen.ReplaceAllString(text, "${1}"+nonBreaking+"${2}")
+	return strings.ReplaceAll(ansi.Wrap(joined, width, ""), nonBreaking, "-")
+}
+
 // wrapPlain wraps at spaces. The library lets a line with leading spaces grow
 // too long; such a line is broken where the width ends.
 func wrapPlain(text string, width int) []string {
-	lines := strings.Split(ansi.Wrap(text, width, ""), "\n")
+	lines := strings.Split(wrapKeepingIDs(text, width), "\n")
 	if !slices.ContainsFunc(lines, func(line string) bool { return ansi.StringWidth(line) > width }) {
 		return lines
 	}
