@@ -54,7 +54,10 @@ type Config struct {
 	MaxResult func(server string) int
 	// MaxSteps bounds the model's replies in one turn.
 	MaxSteps int
-	Logger   *slog.Logger
+	// Prompt stands in place of the built-in instruction to the model, if set;
+	// see [DefaultPrompt] for the marks in it.
+	Prompt string
+	Logger *slog.Logger
 	// Tracer is told where work begins and ends; nil costs nothing.
 	Tracer Tracer
 }
@@ -74,6 +77,7 @@ type Engine struct {
 	onError     map[QualifiedName]OnError
 	callTimeout time.Duration
 	maxSteps    int
+	promptText  string
 	maxResult   func(server string) int
 	log         *slog.Logger
 	tracer      Tracer
@@ -102,7 +106,7 @@ func New(c Config) (*Engine, error) {
 		store: c.Store, model: c.Model, sources: c.Sources, policy: c.Policy,
 		owner: c.Owner, user: c.User, now: c.Now, newID: c.NewID,
 		texts: c.Texts.orDefault(), onError: c.OnError,
-		callTimeout: c.CallTimeout, maxSteps: c.MaxSteps, maxResult: resultLimit(c.MaxResult), log: c.Logger, tracer: c.Tracer,
+		callTimeout: c.CallTimeout, maxSteps: c.MaxSteps, promptText: c.Prompt, maxResult: resultLimit(c.MaxResult), log: c.Logger, tracer: c.Tracer,
 		stops: map[TurnID]map[int]context.CancelFunc{}, live: map[ConversationID]string{}, progress: map[CallID]Progress{},
 		changed: map[chan struct{}]bool{},
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"deskhand/agent"
 	"deskhand/agent/agenttest"
@@ -47,6 +48,42 @@ func TestATurnThatGoesRoundInCirclesStallsAndCanGoOn(t *testing.T) {
 	d.model.Script = func(int, agent.ModelRequest) (agent.ModelReply, error) { return agenttest.Say("Enough."), nil }
 	if report, err := d.Continue(t.Context(), id); err != nil || report.Answer != "Enough." {
 		t.Errorf("continue: %+v, %v", report, err)
+	}
+}
+
+// TestAModelThatRepeatsOneMistakeIsStoppedBecauseOfIt: the dispatcher reads which.
+func TestAModelThatRepeatsOneMistakeIsStoppedBecauseOfIt(t *testing.T) {
+	d := newDesk(t)
+	d.model.Script = func(n int, _ agent.ModelRequest) (agent.ModelReply, error) {
+		c := agenttest.Tool("look_up", `["WO-1044"]`)
+		c.ID = fmt.Sprintf("call_%d", n)
+		return agent.ModelReply{Calls: []agent.ModelCall{c}}, nil
+	}
+	d.Engine = agenttest.NewEngine(t, agent.Config{
+		Store: d.store, Model: d.model, Sources: []agent.Source{d.wo}, MaxSteps: 3,
+		Policy: agenttest.NewPolicy(t, agenttest.Policy("work-orders")),
+	})
+	_, err := d.Send(t.Context(), agent.SendRequest{Conversation: d.NewConversation(), Text: "status 1044"})
+	if err == nil || !strings.Contains(err.Error(), "3 steps") || !strings.Contains(err.Error(), "its last call was refused: ") || !strings.Contains(err.Error(), "object") {
+		t.Errorf("send: %v", err)
+	}
+}
+
+// TestWhoeverWaitsForAModelSeesWhy, until the model answers.
+func TestWhoeverWaitsForAModelSeesWhy(t *testing.T) {
+	d := newDesk(t)
+	id := d.NewConversation()
+	seen := ""
+	d.model.Script = func(_ int, r agent.ModelRequest) (agent.ModelReply, error) {
+		r.Waiting(agent.ModelWait{Reason: "too many requests (429)", Pause: 7 * time.Second})
+		seen = d.Live()[id]
+		return agenttest.Say("Good morning."), nil
+	}
+	if _, err := d.Send(t.Context(), agent.SendRequest{Conversation: id, Text: "hello"}); err != nil {
+		t.Fatal(err)
+	}
+	if seen != "(too many requests (429); asking again in 7s)" || d.Live()[id] != "" {
+		t.Errorf("live text %q, then %q", seen, d.Live()[id])
 	}
 }
 

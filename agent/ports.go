@@ -29,6 +29,17 @@ type ModelRequest struct {
 	Messages []ModelMessage
 	// Tools are in deterministic order.
 	Tools []ModelTool
+	// Waiting, if set, is told when the model's server has to be asked again. It
+	// is called from the goroutine of Respond, before any text.
+	Waiting func(ModelWait)
+}
+
+// ModelWait says that a request got nothing back and is made again.
+type ModelWait struct {
+	// Reason is a sentence for a person.
+	Reason string
+	// Pause is how long it takes until then.
+	Pause time.Duration
 }
 
 // ModelMessage is one message of a request.

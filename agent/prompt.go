@@ -1,16 +1,18 @@
 package agent
 
 import (
+	"cmp"
 	_ "embed"
 	"strings"
 	"time"
 )
 
-// promptText is the standing instruction to a model. Its marks are replaced by
-// the turn's own time and user.
+// DefaultPrompt is the standing instruction to a model. Its marks are replaced by
+// the turn's own time ({{time}} for reading, {{offset}} in RFC 3339) and by the
+// name of its user ({{user}}).
 //
 //go:embed prompt.txt
-var promptText string
+var DefaultPrompt string
 
 // prompt is the system text of a turn. It depends on the turn only, so that
 // every request of a turn, also after a restart, is the same.
@@ -19,5 +21,5 @@ func (e *Engine) prompt(t Turn) string {
 		"{{time}}", t.SentAt.Format("Monday 2 January 2006, 15:04"),
 		"{{offset}}", t.SentAt.Format(time.RFC3339),
 		"{{user}}", t.User.DisplayName(),
-	).Replace(promptText)
+	).Replace(cmp.Or(e.promptText, DefaultPrompt))
 }

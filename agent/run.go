@@ -98,7 +98,7 @@ func (e *Engine) stall(ctx context.Context, id ConversationID, turn TurnID, reas
 func (e *Engine) think(ctx context.Context, s Snapshot) (goOn bool, err error) {
 	id, turn := s.Head.Conversation, s.Turn
 	if s.Head.Open.Steps >= e.maxSteps {
-		return false, e.stall(ctx, id, turn.ID, fmt.Sprintf("the assistant took %d steps without an answer", s.Head.Open.Steps), false)
+		return false, e.stall(ctx, id, turn.ID, fmt.Sprintf("the assistant took %d steps without an answer%s", s.Head.Open.Steps, lastRefusal(s.Calls)), false)
 	}
 	if reason := e.stalledBy(s); reason != "" {
 		return false, e.stall(ctx, id, turn.ID, reason, false)
@@ -131,6 +131,20 @@ func (e *Engine) think(ctx context.Context, s Snapshot) (goOn bool, err error) {
 	return e.commitCalls(ctx, s, box, past, reply)
 }
 
+// lastRefusal says why the newest reply's calls came to nothing, if none came to
+// anything: a model that repeats one mistake is stopped because of that.
+func lastRefusal(calls []Call) string {
+	for _, c := range calls {
+		if c.State != CallRefused {
+			return ""
+		}
+	}
+	if len(calls) == 0 {
+		return ""
+	}
+	return "; its last call was refused: " + oneLine(calls[0].Result.Text())
+}
+
 // stalledBy gives the reason to stop the turn because of a tool's failure, where
 // the configuration says so of the tool and nobody asked to go on yet.
 func (e *Engine) stalledBy(s Snapshot) string {
@@ -151,6 +165,10 @@ func (e *Engine) ask(ctx context.Context, s Snapshot, request ModelRequest) (Mod
 	ctx, end := e.span(ctx, Span{Kind: SpanModel, Conversation: id, Turn: s.Turn.ID, Model: e.model.Name()})
 	var text strings.Builder
 	defer e.setLive(id, "")
+	request.Waiting = func(w ModelWait) {
+		e.log.Warn("the model is asked again", "conversation", id, "pause", w.Pause, "reason", w.Reason)
+		e.setLive(id, fmt.Sprintf("(%s; asking again in %v)", oneLine(w.Reason), w.Pause.Round(time.Second)))
+	}
 	reply, err := e.model.Respond(ctx, request, func(part string) {
 		text.WriteString(part)
 		e.setLive(id, text.String())

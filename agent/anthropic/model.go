@@ -4,10 +4,10 @@ import (
 	"context"
 	"errors"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"strings"
-	"time"
 
 	"deskhand/agent"
 	"deskhand/agent/provider"
@@ -23,26 +23,7 @@ const version = "2023-06-01"
 const defaultMaxTokens = 8192
 
 // Options of a Model. Name is needed.
-type Options struct {
-	// Name is the model's, as the server knows it.
-	Name string
-	// BaseURL is the address up to "/v1/messages"; empty: DefaultURL.
-	BaseURL string
-	// Key gives the key for each request; nil, or an empty key: none is sent.
-	Key func(context.Context) (string, error)
-	// Headers go with every request.
-	Headers map[string]string
-	// Timeout bounds one answer to its last byte; 3 min if zero.
-	Timeout time.Duration
-	// MaxTokens bounds an answer; 8192 if zero.
-	MaxTokens int
-	// Temperature, if set, is sent.
-	Temperature *float64
-	// Transport sends requests; nil: that of net/http.
-	Transport http.RoundTripper
-	// Sleep waits before another attempt; nil: the clock is used.
-	Sleep func(context.Context, time.Duration) error
-}
+type Options = provider.Settings
 
 // Model is one model. It keeps nothing between requests.
 type Model struct {
@@ -72,14 +53,9 @@ func New(o Options) (*Model, error) {
 		return nil, err
 	}
 	headers := map[string]string{"Anthropic-Version": version}
-	for name, value := range o.Headers {
-		headers[name] = value
-	}
-	return &Model{options: o, client: provider.New(provider.Options{
-		Model: o.Name, URL: address, Key: o.Key, Headers: headers,
-		SetKey:  func(h http.Header, key string) { h.Set("X-Api-Key", key) },
-		Timeout: o.Timeout, Transport: o.Transport, Sleep: o.Sleep,
-	})}, nil
+	maps.Copy(headers, o.Headers)
+	o.Headers = headers
+	return &Model{options: o, client: o.Client(address, func(h http.Header, key string) { h.Set("X-Api-Key", key) })}, nil
 }
 
 // Name implements [agent.Model].
@@ -92,7 +68,7 @@ func (m *Model) Respond(ctx context.Context, r agent.ModelRequest, emit func(str
 		Temperature: m.options.Temperature, Stream: true,
 	}
 	var got *reply
-	err := m.client.Ask(ctx, body, func(answer io.Reader) error {
+	err := m.client.Ask(ctx, body, r.Waiting, func(answer io.Reader) error {
 		got = &reply{}
 		return got.read(answer, emit)
 	})

@@ -6,7 +6,6 @@ import (
 	"io"
 	"net/http"
 	"strings"
-	"time"
 
 	"deskhand/agent"
 	"deskhand/agent/provider"
@@ -16,26 +15,7 @@ import (
 const DefaultURL = "https://api.openai.com/v1"
 
 // Options of a Model. Name is needed.
-type Options struct {
-	// Name is the model's, as the server knows it.
-	Name string
-	// BaseURL is the address up to "/chat/completions"; empty: DefaultURL.
-	BaseURL string
-	// Key gives the key for each request; nil, or an empty key: none is sent.
-	Key func(context.Context) (string, error)
-	// Headers go with every request.
-	Headers map[string]string
-	// Timeout bounds one answer to its last byte; 3 min if zero.
-	Timeout time.Duration
-	// MaxTokens bounds an answer; 0: the server's own limit.
-	MaxTokens int
-	// Temperature, if set, is sent.
-	Temperature *float64
-	// Transport sends requests; nil: that of net/http.
-	Transport http.RoundTripper
-	// Sleep waits before another attempt; nil: the clock is used.
-	Sleep func(context.Context, time.Duration) error
-}
+type Options = provider.Settings
 
 // Model is one model of one server. It keeps nothing between requests.
 type Model struct {
@@ -57,11 +37,7 @@ func New(o Options) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Model{options: o, client: provider.New(provider.Options{
-		Model: o.Name, URL: address, Key: o.Key, Headers: o.Headers,
-		SetKey:  func(h http.Header, key string) { h.Set("Authorization", "Bearer "+key) },
-		Timeout: o.Timeout, Transport: o.Transport, Sleep: o.Sleep,
-	})}, nil
+	return &Model{options: o, client: o.Client(address, func(h http.Header, key string) { h.Set("Authorization", "Bearer "+key) })}, nil
 }
 
 // Name implements [agent.Model].
@@ -74,7 +50,7 @@ func (m *Model) Respond(ctx context.Context, r agent.ModelRequest, emit func(str
 		Stream: true, StreamOptions: &streamOptions{IncludeUsage: true},
 	}
 	for {
-		got, err := m.ask(ctx, body, emit)
+		got, err := m.ask(ctx, body, r.Waiting, emit)
 		if !body.suit(err) {
 			return got, err
 		}
@@ -98,9 +74,9 @@ func (r *request) suit(err error) bool {
 	return true
 }
 
-func (m *Model) ask(ctx context.Context, body request, emit func(string)) (agent.ModelReply, error) {
+func (m *Model) ask(ctx context.Context, body request, waiting func(agent.ModelWait), emit func(string)) (agent.ModelReply, error) {
 	var got *reply
-	err := m.client.Ask(ctx, body, func(answer io.Reader) error {
+	err := m.client.Ask(ctx, body, waiting, func(answer io.Reader) error {
 		got = &reply{}
 		return got.read(answer, emit)
 	})

@@ -290,6 +290,7 @@ func TestNothingReceivedIsAskedAgain(t *testing.T) {
 		"500 and 529":     {[]func(http.ResponseWriter){status(500, "oops"), status(529, `{"error":{"message":"overloaded"}}`), good}, []time.Duration{500 * time.Millisecond, time.Second}},
 		"429 with wait":   {[]func(http.ResponseWriter){status(429, `{"error":{"message":"slow down"}}`, "Retry-After", "7"), good}, []time.Duration{7 * time.Second}},
 		"a long wait":     {[]func(http.ResponseWriter){status(429, `{}`, "Retry-After", "86400"), good}, []time.Duration{time.Minute}},
+		"until a moment":  {[]func(http.ResponseWriter){status(503, `{}`, "Date", "Tue, 01 Dec 2026 09:00:00 GMT", "Retry-After", "Tue, 01 Dec 2026 09:00:20 GMT"), good}, []time.Duration{20 * time.Second}},
 		"hung up":         {[]func(http.ResponseWriter){hangUp, good}, []time.Duration{500 * time.Millisecond}},
 		"an empty stream": {[]func(http.ResponseWriter){stream(": nothing\n\n"), good}, []time.Duration{500 * time.Millisecond}},
 	} {

@@ -16,6 +16,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"deskhand/agent"
 )
 
 // Options of a Client.
@@ -104,8 +106,8 @@ func (e *RefusedError) Error() string { return e.words }
 
 // Ask sends body as JSON and lets read read the stream that comes back. A
 // request that got no answer at all is made again, after a while that grows, or
-// that the server asks for.
-func (c *Client) Ask(ctx context.Context, body any, read func(io.Reader) error) error {
+// that the server asks for; waiting, if set, is told before.
+func (c *Client) Ask(ctx context.Context, body any, waiting func(agent.ModelWait), read func(io.Reader) error) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, c.options.Timeout, fmt.Errorf("no whole answer within %v", c.options.Timeout))
 	defer cancel()
 	raw, err := json.Marshal(body)
@@ -120,6 +122,9 @@ func (c *Client) Ask(ctx context.Context, body any, read func(io.Reader) error) 
 		pause, again := pauseAfter(err, attempt)
 		if !again || attempt == Attempts {
 			return err
+		}
+		if waiting != nil {
+			waiting(agent.ModelWait{Reason: err.Error(), Pause: pause})
 		}
 		if c.options.Sleep(ctx, pause) != nil {
 			return context.Cause(ctx)
@@ -309,7 +314,16 @@ func (c *Client) hidden(text, key string) string {
 	return text
 }
 
+// retryAfter reads how long the server wants to be left alone: seconds, or a
+// moment by the server's own clock (RFC 9110, section 10.2.3).
 func retryAfter(h http.Header) time.Duration {
+	if at, err := http.ParseTime(h.Get("Retry-After")); err == nil {
+		now, err := http.ParseTime(h.Get("Date"))
+		if err != nil {
+			now = time.Now()
+		}
+		return max(0, at.Sub(now))
+	}
 	if seconds, err := strconv.ParseFloat(h.Get("Retry-After"), 64); err == nil && seconds > 0 && seconds < 1e6 {
 		return time.Duration(seconds * float64(time.Second))
 	}

@@ -12,7 +12,7 @@ import (
 )
 
 func newAsk(o *options) *cobra.Command {
-	var asJSON, queue bool
+	var asJSON, structured, queue bool
 	var conversation string
 	cmd := &cobra.Command{
 		Use:   "ask TEXT",
@@ -32,14 +32,22 @@ func newAsk(o *options) *cobra.Command {
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
+			o.answerOnly = structured
 			return withDesk(cmd, o, func(ctx context.Context, d *desk) error {
 				return d.ask(ctx, agent.SendRequest{
 					Text: strings.Join(args, " "), Conversation: agent.ConversationID(conversation), Queue: queue,
 				}, asJSON)
 			})
 		},
+		PreRunE: func(*cobra.Command, []string) error {
+			if structured && !asJSON {
+				return &usageError{errors.New("--structured is a form of --json: deskhand ask --json --structured TEXT")}
+			}
+			return nil
+		},
 	}
 	addJSON(cmd, &asJSON)
+	cmd.Flags().BoolVar(&structured, "structured", false, "with --json: print answer, orderIds and approvalId only, as in the served /schema.json")
 	cmd.Flags().BoolVar(&queue, "queue", false, "put the message behind a turn that waits")
 	cmd.Flags().StringVar(&conversation, "conversation", "", "ask in the conversation `ID` instead of a new one")
 	return cmd

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"deskhand/agent"
 )
@@ -23,6 +24,10 @@ type Config struct {
 	// Policy replaces the default policy whole.
 	Policy *agent.PolicyConfig `json:"policy,omitempty"`
 	Model  ModelConfig         `json:"model,omitzero"`
+	// PromptFile stands in place of the built-in instruction to the model; empty
+	// means that the built-in one counts.
+	PromptFile string `json:"promptFile,omitempty"`
+	prompt     string // what is in it
 	// User is the desk user in whose name the desk acts.
 	User agent.UserID `json:"user,omitempty"`
 	// Texts are what the assistant hears of denials and the like.
@@ -81,8 +86,8 @@ var configKeys = keyTree{
 	"texts": {
 		"denied": nil, "deniedSpending": nil, "expired": nil, "cancelled": nil, "unknown": nil, "happened": nil, "didNotHappen": nil,
 	},
-	"onError":   nil,
-	"skills":    nil,
+	"onError": nil,
+	"skills":  nil, "promptFile": nil,
 	"retention": {"maxDays": nil, "maxConversations": nil},
 }
 
@@ -112,13 +117,34 @@ func loadConfig(path string, named bool, getenv func(string) string) (c Config, 
 	if err := json.Unmarshal(text, &c); err != nil {
 		return c, nil, &usageError{fmt.Errorf("%s: %w", path, positioned(text, err))}
 	}
-	if c.Skills != "" && !filepath.IsAbs(c.Skills) { // meant from where the file is
-		c.Skills = filepath.Join(filepath.Dir(path), c.Skills)
+	for _, file := range []*string{&c.Skills, &c.PromptFile} {
+		if *file != "" && !filepath.IsAbs(*file) { // meant from where the configuration is
+			*file = filepath.Join(filepath.Dir(path), *file)
+		}
+	}
+	if err := c.readPrompt(); err != nil {
+		return c, nil, &usageError{fmt.Errorf("%s: %w", path, err)}
 	}
 	if err := c.complete(getenv); err != nil {
 		return c, nil, &usageError{fmt.Errorf("%s: %w", path, err)}
 	}
 	return c, append(warnings, c.faults(path)...), nil
+}
+
+// readPrompt reads the instruction to the model, where a file is named.
+func (c *Config) readPrompt() error {
+	if c.PromptFile == "" {
+		return nil
+	}
+	text, err := os.ReadFile(c.PromptFile)
+	switch {
+	case err != nil:
+		return fmt.Errorf("promptFile: %w", err)
+	case strings.TrimSpace(string(text)) == "", !utf8.Valid(text):
+		return fmt.Errorf("promptFile: %s holds no text", c.PromptFile)
+	}
+	c.prompt = string(text)
+	return nil
 }
 
 // complete fills in defaults and replaces ${VAR}.

@@ -152,6 +152,7 @@ func (d *desk) wire(ctx context.Context, policy *agent.Policy) error {
 		Store: d.store, Model: d.model, Sources: sources, Policy: policy, Owner: agent.OwnerID(newID()),
 		User: d.company.current, Now: d.company.now, NewID: newID, Logger: logger, Tracer: tracer,
 		Texts: d.config.Texts, OnError: d.config.OnError,
+		Prompt:    d.config.prompt,
 		MaxResult: func(server string) int { return d.config.MCPServers[server].MaxResultBytes },
 	})
 	if err != nil {

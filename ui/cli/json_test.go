@@ -66,6 +66,15 @@ func TestJSONHoldsWhatIsPromised(t *testing.T) {
 		t.Errorf("status = %s", asked["status"])
 	}
 
+	var structured object
+	s.decode(&structured, done, "ask", "--json", "--structured", "what's the status of WO-1043")
+	keys{must: []string{"answer", "orderIds"}}.check(t, "ask --structured", structured)
+	var named []string
+	decodeOne(t, string(structured["orderIds"]), &named)
+	if !slices.Equal(named, []string{"WO-1043"}) {
+		t.Errorf("orderIds = %s", named)
+	}
+
 	var list []object
 	s.decode(&list, done, "approvals", "--json")
 	for _, a := range list {

@@ -17,6 +17,7 @@ import (
 	"deskhand/agent/anthropic"
 	"deskhand/agent/offline"
 	"deskhand/agent/openai"
+	"deskhand/agent/provider"
 )
 
 // ModelConfig chooses the model. The built-in one needs nothing of it.
@@ -38,11 +39,15 @@ type ModelConfig struct {
 	Timeout     string   `json:"timeout,omitempty"`
 	MaxTokens   int      `json:"maxTokens,omitempty"`
 	Temperature *float64 `json:"temperature,omitempty"`
+	// Fallback is the model that answers while this one cannot be reached:
+	// offline, or empty for none.
+	Fallback string `json:"fallback,omitempty"`
 }
 
 // modelKeys are the keys of "model" in the configuration.
 var modelKeys = keyTree{
 	"provider": nil, "name": nil, "baseURL": nil, "apiKeyEnv": nil, "apiKeyCommand": nil, "headers": nil, "timeout": nil, "maxTokens": nil, "temperature": nil,
+	"fallback": nil,
 }
 
 // The providers.
@@ -58,9 +63,9 @@ var usualKeys = map[string]string{providerOpenAI: "OPENAI_API_KEY", providerAnth
 // chosen is what counts: the flag, where it says something, over the file.
 func (c ModelConfig) chosen(flag string) (ModelConfig, error) {
 	if flag != "" {
-		provider, name, _ := strings.Cut(flag, ":")
-		if provider != c.Provider {
-			c = ModelConfig{Provider: provider} // the rest of the file is about another one
+		named, name, _ := strings.Cut(flag, ":")
+		if named != c.Provider {
+			c = ModelConfig{Provider: named} // the rest of the file is about another one
 		}
 		c.Name = cmp.Or(name, c.Name)
 	}
@@ -70,6 +75,8 @@ func (c ModelConfig) chosen(flag string) (ModelConfig, error) {
 		return c, fmt.Errorf("the model %q is not available; this version has: offline, openai:NAME, anthropic:NAME", cmp.Or(flag, c.Provider))
 	case c.Provider != providerOffline && c.Name == "":
 		return c, fmt.Errorf("say which model: --model %s:NAME, or model.name in the configuration", c.Provider)
+	case c.Fallback != "" && c.Fallback != providerOffline:
+		return c, fmt.Errorf("model.fallback is %q; only offline, the built-in model, can stand in for another", c.Fallback)
 	case c.MaxTokens < 0:
 		return c, errors.New("model.maxTokens must not be negative")
 	}
@@ -99,18 +106,20 @@ func (d *desk) chooseModel() (agent.Model, error) {
 	}
 	timeout, _ := time.ParseDuration(cmp.Or(c.Timeout, "0s")) // it has been checked
 	key := func(ctx context.Context) (string, error) { return c.key(ctx, d.options.getenv) }
+	settings := provider.Settings{
+		Name: c.Name, BaseURL: c.BaseURL, Headers: headers, Timeout: timeout, MaxTokens: c.MaxTokens, Temperature: c.Temperature, Key: key,
+	}
 	var model agent.Model
 	if c.Provider == providerAnthropic {
-		model, err = anthropic.New(anthropic.Options{
-			Name: c.Name, BaseURL: c.BaseURL, Headers: headers, Timeout: timeout, MaxTokens: c.MaxTokens, Temperature: c.Temperature, Key: key,
-		})
+		model, err = anthropic.New(settings)
 	} else {
-		model, err = openai.New(openai.Options{
-			Name: c.Name, BaseURL: c.BaseURL, Headers: headers, Timeout: timeout, MaxTokens: c.MaxTokens, Temperature: c.Temperature, Key: key,
-		})
+		model, err = openai.New(settings)
 	}
 	if err != nil {
 		return nil, &usageError{err}
+	}
+	if c.Fallback == providerOffline {
+		model = provider.NewFallback(model, offline.New())
 	}
 	return model, nil
 }
@@ -162,7 +171,11 @@ func (d *desk) checkModel(ctx context.Context) string {
 	if _, builtIn := d.model.(*offline.Model); builtIn {
 		return ""
 	}
-	_, err := d.model.Respond(ctx, agent.ModelRequest{
+	model := d.model
+	if f, ok := model.(*provider.Fallback); ok {
+		model = f.First()
+	}
+	_, err := model.Respond(ctx, agent.ModelRequest{
 		System: "Answer with the word ready.", Now: d.company.now(),
 		Messages: []agent.ModelMessage{{Role: agent.RoleUser, Text: "ready?"}},
 	}, func(string) {})

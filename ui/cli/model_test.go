@@ -89,11 +89,16 @@ func (p *provider) set(fail int) {
 	p.fail = fail
 }
 
-// configured is a shell whose configuration names the provider.
-func (p *provider) configured(t *testing.T) *shell {
+// configured is a shell whose configuration names the provider; more are members
+// of "model" beside those that every test has.
+func (p *provider) configured(t *testing.T, more ...string) *shell {
 	s := newShell(t)
 	path := filepath.Join(filepath.Dir(s.home), "model.json")
-	config := fmt.Sprintf(`{"model": {"provider": "openai", "name": "test-model", "baseURL": %q, "apiKeyEnv": "TEST_MODEL_KEY", "headers": {"X-Title": "${TEST_TITLE:-desk}"}, "timeout": "50s"}}`, p.URL+"/v1")
+	config := fmt.Sprintf(`{"model": {"provider": "openai", "name": "test-model", "baseURL": %q, "apiKeyEnv": "TEST_MODEL_KEY", "headers": {"X-Title": "${TEST_TITLE:-desk}"}, "timeout": "50s"%s}, "promptFile": "prompt.txt"}`, p.URL+"/v1", strings.Join(append([]string{""}, more...), ", "))
+	prompt := filepath.Join(filepath.Dir(path), "prompt.txt")
+	if err := os.WriteFile(prompt, []byte("Answer {{user}} in verse. It is {{time}}, {{offset}}."), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	if err := os.WriteFile(path, []byte(config), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -119,7 +124,7 @@ func TestAnOrderThroughARealModelAcrossProcesses(t *testing.T) {
 	p.mu.Lock()
 	first := p.requests[0]
 	p.mu.Unlock()
-	for _, want := range []string{`"model":"test-model"`, `"name":"order_part"`, "THIS COSTS MONEY", "Tuesday 1 December 2026, 09:00", `"content":"` + orderLine + `"`} {
+	for _, want := range []string{`"model":"test-model"`, `"name":"order_part"`, "THIS COSTS MONEY", "Answer Dispatch Desk 1 in verse. It is Tuesday 1 December 2026, 09:00, 2026-12-01T09:00:00+01:00.", `"content":"` + orderLine + `"`} {
 		if !strings.Contains(first, want) {
 			t.Errorf("the request does not hold %q: %s", want, first)
 		}
@@ -156,6 +161,23 @@ func TestAModelThatFailsAfterADecision(t *testing.T) {
 	s.within().decode(&list, done, "conversations", "--json")
 	s.expect(done, "continue", list[0].ID).prints(t, "Declined by the dispatcher. Nothing was ordered.", "wrong size", "— Nothing was ordered.")
 	s.ordersAdded(before, 1)
+}
+
+// TestTheBuiltInModelStandsIn for one that cannot be reached, and the screen says
+// who answers. What it asked for is approved as anything else, and the model that
+// is back knows of it.
+func TestTheBuiltInModelStandsIn(t *testing.T) {
+	t.Parallel()
+	p := newProvider(t)
+	s := p.configured(t, `"fallback": "offline"`)
+	before := s.orders()
+	p.set(http.StatusServiceUnavailable)
+	a := s.ask(waiting, orderLine)
+	p.set(0)
+	s.expect(done, "approve", a.ApprovalID).prints(t, "1 order placed: PO-3021")
+	s.ordersAdded(before, 1)
+	s.expect(done, "show", a.ConversationID).prints(t, "(openai:test-model cannot be reached: the built-in model answers.)")
+	s.expect(done, "ask", "--conversation", a.ConversationID, "hello").prints(t, "You said: hello")
 }
 
 func TestAModelsKeyIsNowhereButInItsRequests(t *testing.T) {

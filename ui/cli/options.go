@@ -26,6 +26,8 @@ type options struct {
 	held *desk
 	// metrics says that somebody may read numbers of this desk.
 	metrics bool
+	// answerOnly says that JSON holds a turn's answer and nothing else of it.
+	answerOnly bool
 
 	in       *os.File
 	out, err io.Writer

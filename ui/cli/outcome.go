@@ -45,6 +45,9 @@ func statusExit(r agent.Report) error {
 
 // print prints a report, with what a person can do next.
 func (d *desk) print(r agent.Report, asJSON bool) error {
+	if asJSON && d.options.answerOnly {
+		return printJSON(d.options.out, r.DispatchAnswer)
+	}
 	if asJSON {
 		return printJSON(d.options.out, r)
 	}
