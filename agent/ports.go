@@ -31,7 +31,7 @@ type ModelRequest struct {
 	Tools []ModelTool
 	// Waiting, if set, is told when the model's server has to be asked again. It
 	// is called from the goroutine of Respond, before any text.
-	Waiting func(ModelWait)
+	Waiting func(ModelWait) `json:"-"`
 }
 
 // ModelWait says that a request got nothing back and is made again.
