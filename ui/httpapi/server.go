@@ -142,8 +142,8 @@ func (s *Server) run(r *http.Request, work func(context.Context) (agent.Report, 
 		ctx = agent.As(ctx, user)
 	}
 	s.work.Go(func() {
-		defer func() { <-s.turns }()
 		report, err := work(ctx)
+		<-s.turns // first, so that whoever has the answer may ask again
 		came <- outcome{report, err}
 	})
 	select {
