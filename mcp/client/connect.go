@@ -103,7 +103,7 @@ func (s *Server) establish(ctx context.Context) (*session, error) {
 	}
 	se, err := s.attempt(ctx, legacyProtocol)
 	s.mu.Lock()
-	s.legacy = err == nil
+	s.legacy = err == nil || s.opts.SSE // the older transport is of one era
 	s.mu.Unlock()
 	return se, err
 }

@@ -15,7 +15,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// httpTransport reaches a server over Streamable HTTP.
+// httpTransport reaches a server over Streamable HTTP, or over the older
+// transport where the options say so.
 type httpTransport struct {
 	opts  Options
 	model *http.Transport
@@ -72,15 +73,17 @@ func (t *httpTransport) open(ctx context.Context) (*link, error) {
 			l.onUnwatched()
 		}
 	}
-	l.transport = &mcp.StreamableClientTransport{
-		Endpoint: at.URL,
-		HTTPClient: &http.Client{
-			Transport: h,
-			// A redirect would take the token and the call to another server.
-			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-		},
-		MaxEventSize: t.opts.MaxAnswer,
+	client := &http.Client{
+		Transport: h,
+		// A redirect would take the token and the call to another server.
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
+	if t.opts.SSE {
+		h.messages = newMessages(u, client, t.opts.MaxAnswer)
+		l.transport = h.messages.transport
+		return l, nil
+	}
+	l.transport = &mcp.StreamableClientTransport{Endpoint: at.URL, HTTPClient: client, MaxEventSize: t.opts.MaxAnswer}
 	return l, nil
 }
 
@@ -164,6 +167,8 @@ type httpLink struct {
 	onUnwatched func()
 	// asked says that the session's first stream has been asked for.
 	asked atomic.Bool
+	// messages is the stream of the older transport; nil: Streamable HTTP.
+	messages *messages
 
 	mu    sync.Mutex
 	conns map[*countedConn]struct{}

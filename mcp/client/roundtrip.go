@@ -28,7 +28,13 @@ func (h *httpLink) RoundTrip(req *http.Request) (*http.Response, error) {
 		}
 		return nil, errGivenUp
 	}
+	if h.messages != nil && !h.messages.allows(req.URL) {
+		h.outcome(0, errAbroad)
+		return nil, errAbroad
+	}
 	switch {
+	case h.messages != nil && req.Method == http.MethodGet:
+		return h.openMessages(req)
 	case req.Method == http.MethodPost && req.Header.Get("Mcp-Method") == "subscriptions/listen":
 		return h.openStream(h.dressed(req, req.Context()), true)
 	case req.Method == http.MethodPost && x != nil:
@@ -79,6 +85,9 @@ func (h *httpLink) observed(req *http.Request, x *exchange) (*http.Response, err
 	}
 	if !x.enter(id) {
 		return nil, errGivenUp
+	}
+	if h.messages != nil {
+		h.messages.expect(id, x)
 	}
 	ctx := httptrace.WithClientTrace(req.Context(), &httptrace.ClientTrace{
 		GotConn: func(info httptrace.GotConnInfo) { x.carried(countedOf(info.Conn)) },

@@ -18,6 +18,9 @@ type Options struct {
 	Name string
 	// URL is the Streamable HTTP endpoint.
 	URL string
+	// SSE says that URL is the stream of the older HTTP transport, of the
+	// revision 2024-11-05.
+	SSE bool
 	// Headers go with every request. Headers of the protocol, and those that
 	// would make net/http repeat a request, are refused when connecting.
 	Headers map[string]string
@@ -172,6 +175,7 @@ func New(o Options) *Server {
 		s.now = time.Now
 	}
 	s.pause = newPause(o)
+	s.legacy = o.SSE
 	s.life, s.end = context.WithCancelCause(context.Background())
 	if o.Command != nil {
 		s.transport = &stdioTransport{o}

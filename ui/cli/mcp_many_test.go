@@ -81,3 +81,25 @@ func TestTwentyServers(t *testing.T) {
 	o.prints(t, "Server s00: down  nothing listens at", "Server s02: ready", "s02__lookup", "Server work-orders: ready", "Server s18: down  the server did not answer within")
 	took("doctor")
 }
+
+// A server that speaks only the older transport is asked like any other.
+func TestOlderTransportServer(t *testing.T) {
+	t.Parallel()
+	old := mcp.NewServer(&mcp.Implementation{Name: "old", Version: "1"}, nil)
+	mcp.AddTool(old, &mcp.Tool{Name: "lookup", Description: "Look something up."}, func(_ context.Context, _ *mcp.CallToolRequest, _ struct{}) (*mcp.CallToolResult, any, error) {
+		return &mcp.CallToolResult{}, nil, nil
+	})
+	server := httptest.NewServer(mcp.NewSSEHandler(func(*http.Request) *mcp.Server { return old }, nil))
+	t.Cleanup(func() {
+		server.CloseClientConnections()
+		server.Close()
+	})
+	s := newShell(t)
+	config := filepath.Join(filepath.Dir(s.home), "old.json")
+	entry := fmt.Sprintf(`{"mcpServers": {"old": {"url": "%s/sse", "transport": "sse"}}}`, server.URL)
+	if err := os.WriteFile(config, []byte(entry), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s.flags = append(s.flags, "--config", config)
+	s.expect(done, "doctor").prints(t, "Server old: ready", "old/lookup")
+}

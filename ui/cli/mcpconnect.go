@@ -63,7 +63,7 @@ func (d *desk) serverOptions(name string, c ServerConfig, logger *slog.Logger) c
 		}
 		o.Dial, o.ConnectTimeout = d.embedded.dial, embeddedConnectTime
 	default:
-		o.URL, o.Headers = c.URL, c.Headers
+		o.URL, o.Headers, o.SSE = c.URL, c.Headers, c.sse()
 	}
 	return o
 }

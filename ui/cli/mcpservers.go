@@ -30,7 +30,7 @@ type ServerConfig struct {
 	Args    []string          `json:"args,omitempty"`
 	Env     map[string]string `json:"env,omitempty"`
 	Cwd     string            `json:"cwd,omitempty"`
-	// Type and Transport are two hosts' words for the same thing: stdio or http. What the entry holds decides; they only may not contradict it.
+	// Type and Transport are two hosts' words for the same thing: stdio, http or sse. What the entry holds decides between the first two, and they may not contradict it; sse is the older HTTP transport.
 	Type      string `json:"type,omitempty"`
 	Transport string `json:"transport,omitempty"`
 	// Timeout bounds one call.
@@ -157,9 +157,6 @@ func (s *ServerConfig) check(name string) error {
 			return fmt.Errorf("tools: the pattern %q cannot be read; a star stands for any letters", pattern)
 		}
 	}
-	if strings.EqualFold(s.Type, "sse") || strings.EqualFold(s.Transport, "sse") {
-		return errors.New("the old SSE transport is not spoken here; most of its servers have a Streamable HTTP address too, often /mcp instead of /sse")
-	}
 	return s.checkKind()
 }
 
@@ -177,10 +174,18 @@ func (s *ServerConfig) checkKind() error {
 				return fmt.Errorf("%q needs a url", kind)
 			}
 		default:
-			return fmt.Errorf("%q is no way to reach a server: write stdio or http", kind)
+			return fmt.Errorf("%q is no way to reach a server: write stdio, http or sse", kind)
 		}
 	}
+	if s.Type != "" && s.Transport != "" && strings.EqualFold(s.Type, "sse") != strings.EqualFold(s.Transport, "sse") {
+		return fmt.Errorf("type says %q and transport %q; write one of them", s.Type, s.Transport)
+	}
 	return nil
+}
+
+// sse says that the server speaks the older HTTP transport.
+func (s *ServerConfig) sse() bool {
+	return strings.EqualFold(s.Type, "sse") || strings.EqualFold(s.Transport, "sse")
 }
 
 // checkURL looks at an address whose variables have been replaced. The address
