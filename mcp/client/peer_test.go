@@ -24,6 +24,8 @@ type peer struct {
 	// list answers tools/list, get a GET; nil: one tool, and 405.
 	list func(w http.ResponseWriter, id, cursor string)
 	get  http.HandlerFunc
+	// prompts answers prompts/list; nil: the peer declares none.
+	prompts func(w http.ResponseWriter, id string)
 	// first sees every request before the peer does; true: it was answered.
 	first func(w http.ResponseWriter, r *http.Request) bool
 	// released lets hanging requests go at the end of the test.
@@ -93,6 +95,8 @@ func (p *peer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		p.initialize(w, id)
 	case "tools/list":
 		p.tools(w, id, m.Params.Cursor)
+	case "prompts/list":
+		p.prompts(w, id)
 	case "tools/call":
 		p.script()(p, w, r, id)
 	case "server/discover":
@@ -108,7 +112,11 @@ func (p *peer) initialize(w http.ResponseWriter, id string) {
 	p.session = session
 	p.mu.Unlock()
 	w.Header().Set("Mcp-Session-Id", session)
-	answerWith(w, id, `{"protocolVersion":"2025-11-25","capabilities":{"tools":{"listChanged":true}},"serverInfo":{"name":"peer","version":"1"}}`)
+	more := ""
+	if p.prompts != nil {
+		more = `"prompts":{},`
+	}
+	answerWith(w, id, `{"protocolVersion":"2025-11-25","capabilities":{`+more+`"tools":{"listChanged":true}},"serverInfo":{"name":"peer","version":"1"}}`)
 }
 
 func (p *peer) tools(w http.ResponseWriter, id, cursor string) {

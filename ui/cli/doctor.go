@@ -174,6 +174,7 @@ func (d *desk) diagnose(ctx context.Context) (diagnosis, error) {
 		found.Tools = append(found.Tools, toolRow{Alias: e.Alias, Tool: e.Name, Server: e.Name.Server(), Policy: d.engine.DefaultVerdict(e)})
 	}
 	found.Servers = d.serverRows()
+	d.listOffers(ctx, found.Servers)
 	if d.skills != nil {
 		row := serverRow{Name: skills.Name, State: string(client.PhaseReady), Detail: d.config.Skills}
 		if _, err := d.skills.Tools(ctx); err != nil {
@@ -199,6 +200,7 @@ func (f diagnosis) print(w io.Writer) error {
 				fmt.Fprintf(&text, "  %-24s %-36s %s\n", t.Alias, t.Tool, t.Policy)
 			}
 		}
+		s.printOffers(&text)
 	}
 	if len(f.Proposed) > 0 {
 		text.WriteString("\nTrusted servers say that these only read; to run them unasked, add them to policy.runWithoutApproval:\n")

@@ -22,6 +22,11 @@ type serverRow struct {
 	// says that it is.
 	Protocol string `json:"protocol,omitempty"`
 	Software string `json:"software,omitempty"`
+	// Prompts and Resources are what it offers besides tools, set by doctor.
+	Prompts   []promptRow   `json:"prompts,omitempty"`
+	Resources []resourceRow `json:"resources,omitempty"`
+	// Unlisted is why one of these cannot be listed.
+	Unlisted string `json:"unlisted,omitempty"`
 }
 
 // heading is the server's line for people.
